@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 from mnemic.cli import COMMANDS, GROUPS, cli
 from mnemic.config import Settings
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}
@@ -22,12 +23,11 @@ def turns(told: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in told.splitlines()]
 
 
-def answered(request: ModelRequest) -> dict[str, Any]:
+def answered(request: ModelRequest) -> str:
     """Answer a turn of the conversation from what the request has; anything else is asked to extract nothing."""
-    asked = json.loads(request.user)
-    if "conversation" not in asked:
-        return NOTHING
-    return {"answer": f"{len(asked['conversation'])} before; memory has Miso: {'Miso' in asked['memory']}"}
+    if request.user.startswith("{"):
+        return json.dumps(NOTHING)
+    return f"{len(request.body['messages']) - 2} before; memory has Miso: {'Miso' in request.user}"
 
 
 @pytest.fixture
@@ -45,6 +45,36 @@ def test_the_model_sees_memory_and_the_turns_before(mnemic: Call, model: Scripte
     assert first["answer"] == "0 before; memory has Miso: True"
     assert [one["content"] for one in first["shown"]] == ["The cat is called Miso."]
     assert second["answer"].startswith("2 before")
+    asked = [one.body for one in model.requests if not one.user.startswith("{")][-1]
+    assert [one["role"] for one in asked["messages"]] == ["system", "user", "assistant", "user"]
+    assert asked["messages"][1]["content"] == "What is my cat called?", "turns are sent as they were said"
+    assert "response_format" not in asked
+    (day, *_, said) = asked["messages"][-1]["content"].splitlines()
+    assert (day, said) == (f"Today is {datetime.now().astimezone().date().isoformat()}.", "And now?")
+
+
+def test_the_text_says_what_a_turn_cost(
+    mnemic: Call, model: ScriptedModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scripted server counts seven tokens in and five out for each answer."""
+    told = mnemic("chat", stdin="I keep bees in Ystad.\n").stdout
+    assert "  cost        2 calls, 14 tokens in, 10 out\n" in told
+    assert mnemic("capture", "I keep bees in Ystad.").stdout.endswith("1 call, 7 tokens in, 5 out\n")
+    monkeypatch.setenv("MNEMIC_MODEL_PRICES", "100000/200000")
+    assert "2 calls, 14 tokens in, 10 out, 3.400000\n" in mnemic("chat", stdin="I keep bees in Ystad.\n").stdout
+
+
+def test_a_model_that_is_too_slow_names_the_settings(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedModelServer(lambda request: Reply.broken(Fault.HANG)) as server:
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        monkeypatch.setenv("MNEMIC_MODEL_TIMEOUT_SECONDS", "0.2")
+        told = mnemic("run", "--goal", "What do I eat?")
+    assert "MNEMIC_MODEL_TIMEOUT_SECONDS is the time of a call, MNEMIC_MAX_SECONDS that of a turn" in told.stderr
+
+
+def test_small_talk_costs_no_reading(mnemic: Call, model: ScriptedModelServer) -> None:
+    mnemic("chat", stdin="ok thanks\n")
+    assert [one.user.startswith("{") for one in model.requests] == [False]
 
 
 def test_what_was_said_is_kept_with_who_said_it(mnemic: Call, model: ScriptedModelServer) -> None:

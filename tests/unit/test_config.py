@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemic import MemoryManager
+from mnemic.bootstrap import build_policy_bundle
 from mnemic.config import SECRETS, Settings
 from mnemic.config.files import MAX_SECRET_BYTES, secret_named
 from mnemic.config.parsing import Secret
@@ -84,3 +86,23 @@ def test_what_sqlite_calls_memory_is_no_file(tmp_path: Path, monkeypatch: pytest
         assert memory.count() == 1
     assert list(tmp_path.iterdir()) == []
     assert Settings(store="./:memory:").store == "./:memory:"
+
+
+def test_a_turn_has_the_time_that_its_model_may_take(tmp_path: Path) -> None:
+    def seconds(**given: Any) -> float:
+        return build_policy_bundle(Settings(store="memory:", **given), None).budget.max_seconds
+
+    assert seconds() == seconds(model="m") == seconds(model_timeout_seconds=400) == 25
+    assert seconds(model="m", model_timeout_seconds=400) == 500
+    assert seconds(model="m", model_timeout_seconds=5) == 25
+    assert seconds(model="m", model_timeout_seconds=400, max_seconds=30) == 30
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[budget]\nmax_seconds = 25\n", encoding="utf-8")
+    assert seconds(model="m", model_timeout_seconds=400, policy=str(policy)) == 25
+
+
+@pytest.mark.parametrize("given", ["0.4", "a/b", "1/-1", "1/2/3", ""])
+def test_prices_of_a_model_are_two_numbers(given: str) -> None:
+    assert Settings(store="memory:", model_prices="0.4/1.6").model_prices == (0.4, 1.6)  # type: ignore[arg-type]
+    with pytest.raises(InvalidConfig, match="model_prices"):
+        Settings(store="memory:", model_prices=given)  # type: ignore[arg-type]

@@ -87,6 +87,8 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "remember": ("post /v1/remember", {}),
     "retrieve": ("post /v1/retrieve", {}),
     "doctor": ("get /v1/doctor", {}),
+    "reread": ("post /v1/rereads", {"progress": ""}),
+    "undo_reread": ("post /v1/rereads/{run_id}/undo", {}),
 }
 """The operation of each verb, and parameters that are called something else there; empty: not there."""
 CLI = {
@@ -99,6 +101,7 @@ CLI = {
     "consolidate": "`maintain --consolidate`",
     "carry_out": "`capture` asks, or carries out with --yes",
     "forget_matching": "`forget` with options",
+    "undo_reread": "`reread --undo`",
 }
 CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
 """Parameters that are called something else on the command line."""
@@ -134,6 +137,8 @@ NOT_ON_MCP = {
     "expire": "upkeep is the operator's",
     "consolidate": "upkeep is the operator's",
     "doctor": "upkeep is the operator's",
+    "reread": "a person decides on a change of everything",
+    "undo_reread": "a person takes back what a reading did",
 }
 MCP_ALONE = {"dry_run": "what overwrites or deletes only tells first what it would do"}
 NOT_ASKED_OF_A_MODEL = {

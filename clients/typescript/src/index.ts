@@ -266,6 +266,18 @@ export class Mnemic {
     return data!;
   }
 
+  /** Read the recorded messages again with the service's reader; `dry_run` only says what would differ. */
+  async reread(query: Query<"/v1/rereads", "post"> = {}): Promise<Schemas["RereadReportResponse"]> {
+    const { data } = await this.http.POST("/v1/rereads", { params: { query } });
+    return data!;
+  }
+
+  /** Take back what reading again has changed; the number of memories. */
+  async undoReread(runId: string): Promise<number> {
+    const { data } = await this.http.POST("/v1/rereads/{run_id}/undo", { params: { path: { run_id: runId } } });
+    return data!.memories;
+  }
+
   /** What of the tenant's memories a person should look at. For operators. */
   async doctor(limit = 2000): Promise<Schemas["HealthResponse"]> {
     const { data } = await this.http.GET("/v1/doctor", { params: { query: { limit } } });

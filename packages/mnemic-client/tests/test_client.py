@@ -362,6 +362,12 @@ def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) ->
         assert otto.audit.verify().broken_at is None
         assert otto.maintain(dry_run=True).dry_run
         assert otto.consolidate(dry_run=True).dry_run
+        done = otto.reread()
+        assert (done.left, done.run_id) == (0, None)
+        with pytest.raises(InvalidInput, match="reread:unknown"):
+            otto.undo_reread("none")
+        with pytest.raises(NotSupported, match="progress"):
+            otto.reread(progress="x.db")
         assert otto.doctor(limit=100).looked_at >= 1
         receipt = mona.privacy.erase()
         assert not any(mona.privacy.verify(receipt).values())

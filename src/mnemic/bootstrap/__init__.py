@@ -36,6 +36,7 @@ from mnemic.bootstrap.stores import (
 from mnemic.config import Settings
 from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
+from mnemic.extract.layered_extractor import MODELS_SHARE
 from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.policy.budget import Budget
@@ -189,6 +190,8 @@ def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBund
         bundle = replace(
             bundle, grant=Grant.from_policy(bundle.policy, trust=settings.trusted_keys or (), levels=levels)
         )
-    if settings.max_seconds is not None:
-        bundle = replace(bundle, budget=replace(bundle.budget, max_seconds=settings.max_seconds))
-    return bundle
+    seconds = settings.max_seconds
+    if seconds is None and not bundle.sets_time and settings.sets_model_timeout:
+        # A model that may take two minutes is of no use to a turn that ends before.
+        seconds = max(bundle.budget.max_seconds, settings.model_timeout_seconds / MODELS_SHARE)
+    return bundle if seconds is None else replace(bundle, budget=replace(bundle.budget, max_seconds=seconds))

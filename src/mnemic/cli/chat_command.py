@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
-from mnemic.cli.result_texts import capture_text, label, report_dict, written_words
+from mnemic.cli.result_texts import capture_text, cost_text, label, report_dict, written_words
 from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, say
 from mnemic.engine.message_forms import captured_after
@@ -24,18 +24,21 @@ from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.answer_json import without_thought
 from mnemic.policy.proposal_check import parse_json
+from mnemic.ports.metering import counting
 from mnemic.prompts import chat_prompt
 from mnemic.types import Deadline, Message
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor, ContextBlock, WriteReceipt
+    from mnemic.types import Actor, ContextBlock, Cost, WriteReceipt
     from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
 """Number of turns of the conversation that the model sees again; older ones it has from memory alone."""
 LOOKED_UP_WITHIN = 20
 """Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
+ANSWERED_WITHIN = 60.0
+"""Seconds for an answer, or the budget of a turn if that is longer."""
 LEAVE = ("/quit", "/exit")
 LEAVING = "/quit or Ctrl-D leaves"
 _COMMAND = re.compile(r"/[A-Za-z?-]*(?=\s|$)")
@@ -55,6 +58,7 @@ class Turn:
     recorded: Sequence[WriteReceipt] = ()
     failed: str | None = None
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cost: Cost | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON data."""
@@ -65,6 +69,7 @@ class Turn:
             "block": self.block.text,
             "report": report_dict(self.report),
         }
+        fields["cost"] = None if self.cost is None else self.cost.to_dict()
         fields["recorded"] = [one.memory_id for one in self.recorded if one.stored]
         return fields | ({} if self.failed is None else {"error": self.failed})
 
@@ -75,18 +80,25 @@ class Conversation:
 
     said: list[dict[str, str]] = field(default_factory=list)
 
-    async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
-        """Show the model what memory has for `message`, let it answer, then remember from the message."""
+    async def turn(
+        self, engine: MemoryEngine, actor: Actor, message: str, told: Callable[[str], None] | None = None
+    ) -> Turn:
+        """Show the model what memory has for `message`, let it answer, then remember from the message. `told` gets the
+        answer at once: nobody waits for what is remembered.
+        """
         begun = engine.clock.now()
         config = InjectionConfig(timeout=timedelta(seconds=LOOKED_UP_WITHIN))
         injector = injector_for(engine, actor, config, by="chat")
         injection = await injector.inject([{"role": "user", "content": message}])
         block = injection.block()
         answer, failed = None, None
-        try:
-            answer = await self._answer(engine, block, message)
-        except ModelFailed as failure:
-            failed = failure.reason
+        with counting() as meter:
+            try:
+                answer = await self._answer(engine, block, message)
+            except ModelFailed as failure:
+                failed = failure.reason
+        if answer is not None and told is not None:
+            told(answer)
         if injection.injected:
             await keep_injection(engine, actor, injection.run, message, answer, begun)
         said = Message(role="user", content=message, session=actor.session)
@@ -101,14 +113,17 @@ class Conversation:
         # The words of the request, and those of the answer, contain the facts to be forgotten.
         recorded = () if report.asked else await engine.record(heard, actor=actor)
         words = await written_words(report, engine, actor)
-        return Turn(message, block, answer, report, recorded, failed, words)
+        return Turn(message, block, answer, report, recorded, failed, words, report.cost + meter.cost)
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
         if engine.completer is None:
             return None
-        deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
-        prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
+        clock, seconds = engine.clock, max(ANSWERED_WITHIN, engine.rules.budget.max_seconds)
+        deadline = Deadline.after(timedelta(seconds=seconds), clock.monotonic)
+        prompt = chat_prompt(
+            self.said[-2 * REMEMBERED_TURNS :], block.text, message, today=clock.now().astimezone().date()
+        )
         completion = await engine.completer.complete(prompt, deadline=deadline)
         prose = without_thought(completion.text)
         try:
@@ -146,8 +161,9 @@ def chat_(given: Given, quiet: bool) -> Exit:
         if at_terminal():
             note(LEAVING)
         conversation = Conversation()
+        told = None if given.as_json else say
         for message in _messages():
-            turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
+            turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message, told))
             _show(given, opened, turn, quiet=quiet)
             failed = failed or turn.failed is not None or exit_code_of_run(turn.report.stop_reason) is Exit.MODEL
     return Exit.MODEL if failed and not at_terminal() else Exit.OK
@@ -197,8 +213,6 @@ def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
     if turn.failed is not None:
         place = model_asked(given.settings(), turn.failed)
         complain(turn.failed, f"{f'{place}: ' if place else ''}no answer; your message was recorded all the same")
-    if turn.answer is not None:
-        say(turn.answer)
     if not quiet:
         for hit in turn.block.hits:
             say(f"  shown       {label(hit.memory, 100)}")
@@ -207,6 +221,8 @@ def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
         for line in _facts(turn):
             say(f"  remembered  {line}")
         say(f"  recorded    {_recording_text(turn)}")
+        if turn.cost is not None and turn.cost.calls:
+            say(f"  cost        {cost_text(turn.cost, given.settings().model_prices)}")
     for request in turn.report.asked:
         done = carried_out(opened.call, request)
         say(outcome(request, done))

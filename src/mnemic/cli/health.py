@@ -22,6 +22,7 @@ from mnemic.errors import InvalidConfig, MnemicError, ModelTimeout, ModelUnavail
 from mnemic.maintenance.health import WAITING_LONG, examine
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.ports.optional_capabilities import DamageScan
+from mnemic.reason_codes import MAX_SECONDS
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.atomic_files import left_parts
 from mnemic.types import Deadline, Prompt
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mnemic.ports.optional_capabilities import Damage
     from mnemic.types import VectorSpace
 
+TIME_SETTINGS = "MNEMIC_MODEL_TIMEOUT_SECONDS is the time of a call, MNEMIC_MAX_SECONDS that of a turn"
 LONGEST = timedelta(seconds=20)
 """Wait for the model's answer to `mnemic doctor`; a model that is loaded from disk at its first call takes some."""
 
@@ -367,9 +369,16 @@ def model_place(settings: Settings) -> str:
 
 
 def model_asked(settings: Settings, reason: str) -> str | None:
-    """Return the address of a model that could not be reached or did not answer; None for any other reason."""
+    """Return the address of a model that could not be reached or did not answer, or the settings of the time that was
+    too short for it; None for any other reason.
+    """
+    if reason == MAX_SECONDS and settings.has_model:
+        return f"{model_place(settings)} took too long: {TIME_SETTINGS}"
     unreached = issubclass(error_behind(reason), ModelUnavailable | ModelTimeout)
-    return f"asked {model_place(settings)}" if unreached and settings.has_model else None
+    if not (unreached and settings.has_model):
+        return None
+    asked = f"asked {model_place(settings)}"
+    return f"{asked}: {TIME_SETTINGS}" if issubclass(error_behind(reason), ModelTimeout) else asked
 
 
 def model_finding(settings: Settings) -> Finding:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor, Hit, Memory, SearchResult, WriteReceipt
+    from mnemic.types import Actor, Cost, Hit, Memory, SearchResult, WriteReceipt
     from mnemic.types.trace import RunReport
 
 CONTENT_WIDTH = 160
@@ -238,8 +238,21 @@ def _drop_empty_columns(rows: list[list[str]]) -> list[list[str]]:
     return [[row[number] for number in filled] for row in rows]
 
 
-def report_text(report: RunReport) -> str:
-    """Return a run for people: the answer, the memories it used, and the verification."""
+def cost_text(cost: Cost, prices: tuple[float, float] | None = None) -> str:
+    """Return the calls and tokens of language models, with what they cost at these `prices` of a million tokens in and
+    out; nothing without a call.
+    """
+    if not cost.calls:
+        return ""
+    calls = "1 call" if cost.calls == 1 else f"{cost.calls} calls"
+    text = f"{calls}, {cost.input_tokens:,} tokens in, {cost.output_tokens:,} out"
+    if prices is None:
+        return text
+    return f"{text}, {(cost.input_tokens * prices[0] + cost.output_tokens * prices[1]) / 1e6:.6f}"
+
+
+def report_text(report: RunReport, prices: tuple[float, float] | None = None) -> str:
+    """Return a run for people: the answer, the memories it used, the verification, and the cost."""
     audit = report.audit
     counts = {
         name: len(getattr(audit, name))
@@ -255,6 +268,7 @@ def report_text(report: RunReport) -> str:
         "used": ", ".join(report.used_memory_keys),
         "audit": ", ".join(f"{count} {name}" for name, count in counts.items() if count),
         "errors": "; ".join(report.errors),
+        "cost": cost_text(report.cost, prices),
         "run": report.run_id,
     }
     if report.receipts or report.blocked or report.skipped:

@@ -57,7 +57,7 @@ def run_(
         return await engine.run(actor=actor, message=said, goal=goal, context=known, **options)
 
     report = given.with_engine(work, creates=True, preference_bias=preference_bias)
-    given.show(report_dict(report), lambda: report_text(report))
+    given.show(report_dict(report), lambda: report_text(report, given.settings().model_prices))
     if report.status == "ok":
         return Exit.OK
     place = model_asked(given.settings(), report.stop_reason)

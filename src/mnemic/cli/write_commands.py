@@ -15,6 +15,7 @@ from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_s
 from mnemic.cli.request_options import options_of
 from mnemic.cli.result_texts import (
     capture_text,
+    cost_text,
     count_text,
     label,
     list_text,
@@ -97,7 +98,16 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     report_data = report_dict(report) | ({"carried_out": done} if done else {})
     given.show(
         report_data,
-        lambda: "\n".join([capture_text(report, said=text, contents=contents), *_outcomes(report, done)]),
+        lambda: "\n".join(
+            filter(
+                None,
+                [
+                    capture_text(report, said=text, contents=contents),
+                    *_outcomes(report, done),
+                    cost_text(report.cost, given.settings().model_prices),
+                ],
+            )
+        ),
     )
     if report.status == "ok":
         return Exit.OK

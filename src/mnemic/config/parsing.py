@@ -171,6 +171,15 @@ def number(*, above: float | None = None, most: float | None = None) -> Reader:
     return _number_reader(float, "a number", above=above, least=None, most=most)
 
 
+def prices(given: object) -> tuple[float, float]:
+    """Return two numbers from 0 on, also of a text such as `0.4/1.6`."""
+    parts = given.split("/") if isinstance(given, str) else given
+    found = tuple(number()(one) for one in parts) if isinstance(parts, list | tuple) else ()
+    if len(found) != 2 or min(found) < 0:
+        raise ValueError("two numbers from 0 on, such as 0.4/1.6")
+    return found
+
+
 def whole(*, least: int, most: int | None = None) -> Reader:
     """Return a whole number from `least` on and up to `most`."""
     return _number_reader(_whole, "a whole number", above=None, least=least, most=most)

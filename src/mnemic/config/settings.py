@@ -22,6 +22,7 @@ from mnemic.config.parsing import (
     one_of,
     one_of_or_plugin,
     path,
+    prices,
     secret,
     setting,
     switch,
@@ -34,6 +35,7 @@ from mnemic.config.parsing import (
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
+MODEL_TIMEOUT_SECONDS = 60
 OPENAIS_SERVER = "https://api.openai.com/v1"
 """Variable that names a file of further variables. No file is read implicitly: a folder that somebody else has filled
 (a cloned repository) could redirect keys and texts.
@@ -104,7 +106,11 @@ class Settings:
     granted_levels: frozenset[str] | None = setting(
         None, "Scope levels in use now (JSON list). Default: those of the policy file, else user.", read=words
     )
-    max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
+    max_seconds: float | None = setting(
+        None,
+        "Time budget of one turn, in seconds. Default: 25, or what MNEMIC_MODEL_TIMEOUT_SECONDS needs.",
+        read=number(above=0),
+    )
     max_tokens: int = setting(
         1000,
         "Token budget of the memories in the model call of `run`, and only there: `context` and the adapters "
@@ -197,10 +203,16 @@ class Settings:
         read=words,
     )
     model_timeout_seconds: float = setting(
-        60,
+        MODEL_TIMEOUT_SECONDS,
         "Longest wait for one model call, in seconds; the turn's budget may be shorter.",
         read=number(above=0),
         names=("MNEMIC_MODEL_TIMEOUT_SECONDS", "OPENAI_TIMEOUT_SECONDS"),
+    )
+    model_prices: tuple[float, float] | None = setting(
+        None,
+        "Prices of a million tokens into and out of the language model, such as 0.4/1.6: `run`, `capture` and `chat` "
+        "print what a turn cost.",
+        read=prices,
     )
 
     def __init__(self, **given: Any) -> None:
@@ -288,6 +300,11 @@ class Settings:
         name = self.model or ""
         is_vendors = ":" in name and not name.startswith("ft:")  # OpenAI's own fine-tuned models
         return self.models_address or ("" if is_vendors else OPENAIS_SERVER)
+
+    @property
+    def sets_model_timeout(self) -> bool:
+        """True if a language model is configured, and its timeout is not the default."""
+        return self.has_model and self.model_timeout_seconds != MODEL_TIMEOUT_SECONDS
 
     @property
     def has_model(self) -> bool:

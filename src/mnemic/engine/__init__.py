@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -39,6 +40,7 @@ from mnemic.maintenance.health import examine
 from mnemic.maintenance.maintenance_run import run_maintenance
 from mnemic.maintenance.reembed import reembed
 from mnemic.maintenance.reports import Revocation
+from mnemic.maintenance.reread import reread, undo_reread
 from mnemic.maintenance.review import decide_each, waiting
 from mnemic.maintenance.subject_export import Form, json_chunks, open_export
 from mnemic.maintenance.subject_export_page import page_chunks
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from mnemic.maintenance.key_rotation import Rotation
     from mnemic.maintenance.reembed import ReembedResult
     from mnemic.maintenance.reports import AuditReport, MaintenanceReport, ReviewOutcome
+    from mnemic.maintenance.reread import RereadReport
     from mnemic.maintenance.reveal import RevealResult
     from mnemic.maintenance.review import PendingReview
     from mnemic.maintenance.undo import UndoReceipt
@@ -906,6 +909,26 @@ class MemoryEngine:
         if isinstance(line, ArchivedMemory):
             return await self.handle(requests.Restore(versions=line.versions, own=own), actor=actor)
         return await self.handle(requests.RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
+
+    async def reread(
+        self,
+        *,
+        actor: Actor,
+        since: datetime | None = None,
+        limit: int | None = None,
+        progress: str | Path | None = None,
+        dry_run: bool = False,
+    ) -> RereadReport:
+        """Read the actor's recorded messages again with today's reader, and bring memory to what it would hold; with
+        `dry_run` only report the differences. See `mnemic.maintenance.reread`. Raises InvalidInput, StoreFailed.
+        """
+        return await reread(self, actor=actor, since=since, limit=limit, progress=progress, dry_run=dry_run)
+
+    async def undo_reread(self, run_id: str, *, actor: Actor) -> int:
+        """Take back what a `reread` of the actor changed; return the number of memories. Raises InvalidInput
+        (`reread:unknown`), StoreFailed.
+        """
+        return await undo_reread(self, run_id, actor=actor)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest

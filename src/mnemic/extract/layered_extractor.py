@@ -17,6 +17,7 @@ from mnemic.extract.conversation_context import TURNS_BEFORE, talk_before
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.typed_facts import says_more
+from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -48,7 +49,8 @@ class LayeredExtractor:
         """
         turns = [*around.before, message]
         certain = await self._certain(turns, len(around.before), policy, budget, deadline, around)
-        if not is_users_own(message):
+        # "ok thanks" states nothing, and costs no call.
+        if not is_users_own(message) or is_small_talk(message.content):
             return certain
         try:
             found = await self.model.extract(

@@ -18,7 +18,7 @@ from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.typed_facts import says_more
 from mnemic.extract.vetting import follows, read_values, refusal, said_until
-from mnemic.language.comparison import Known, bears
+from mnemic.language.comparison import Known, bears, names_it
 from mnemic.language.sentences.classify.classifier import weights
 from mnemic.language.sentences.clauses import clause_around
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
@@ -185,6 +185,8 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
         return replace(made, context=_hint(labels))
     # A few words are found by what they change: "Down to Sundays!".
     known = target.content[:MAX_BESIDE] if len(content.split()) <= FEW_WORDS else ""
+    if labels.operation == "end" and not names_it(Known(target.content, target.key), content):
+        return replace(made, context=_hint(labels))
     return replace(made, replaces=(target.memory_id,), context=known or _hint(labels))
 
 

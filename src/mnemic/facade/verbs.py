@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintenance.health import Health
     from mnemic.maintenance.reports import MaintenanceReport
+    from mnemic.maintenance.reread import RereadReport
     from mnemic.maintenance.undo import UndoReceipt
     from mnemic.structured.structured_memory import StructuredMemory
     from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
@@ -202,6 +205,23 @@ class MemoryVerbs(DualModeApi[M]):
     ) -> ConsolidationReport:
         """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
         return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
+
+    @verb
+    async def reread(
+        self,
+        *,
+        since: datetime | None = None,
+        limit: int | None = None,
+        progress: str | Path | None = None,
+        dry_run: bool = False,
+    ) -> RereadReport:
+        """Read the recorded messages again with today's reader; see `MemoryEngine.reread`."""
+        return await self.engine.reread(actor=self.actor, since=since, limit=limit, progress=progress, dry_run=dry_run)
+
+    @verb
+    async def undo_reread(self, run_id: str) -> int:
+        """Take back what a `reread` changed; see `MemoryEngine.undo_reread`."""
+        return await self.engine.undo_reread(run_id, actor=self.actor)
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:

@@ -842,6 +842,20 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
     return bool(named or alike or shared) and (bool(named) or _one_person(old, said))
 
 
+def names_it(known: Known, new: str) -> bool:
+    """Return True if words show that a known statement is over, or name most of what it says, of the same person:
+    enough for one who calls them its end. Of a safety fact only the first is enough.
+    """
+    evidence = compare(known, new)
+    if evidence is not None:
+        return evidence.how is not How.SAME
+    if known.safety:
+        return False
+    old, said = _parse_known(known), read(new)
+    wanted = _meaning(old.whole) - _verbs(old.whole)
+    return 2 * len(wanted & _meaning(said.whole)) > len(wanted) and _one_person(old, said)
+
+
 def _values(statement: Statement) -> frozenset[str]:
     return frozenset(word.stem for word in statement.words if word.value is not None)
 

@@ -15,7 +15,7 @@ from mnemic.models.openai_completer import ask_simplifying, model_error, plain_j
 from mnemic.types import Completion, Deadline, Prompt
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
@@ -62,20 +62,23 @@ class VendorCompleter:
 
     async def _ask(self, model: Model, prompt: Prompt, options: _Options, deadline: Deadline) -> Completion:
         from pydantic_ai.direct import model_request
-        from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+        from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
         seconds = min(self._timeout, deadline.remaining())
         if seconds <= 0:
             raise CallFailed(FailureCause.TIMEOUT, "no time left for a call")
-        asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(prompt.user)])
+        turns: list[ModelMessage] = [ModelRequest(parts=[SystemPromptPart(prompt.system)])]
+        turns += [
+            ModelRequest(parts=[UserPromptPart(text)]) if role == "user" else ModelResponse(parts=[TextPart(text)])
+            for role, text in prompt.before
+        ]
+        turns.append(ModelRequest(parts=[UserPromptPart(prompt.user)]))
         settings = _settings(model, prompt, temperature=options.temperature)
         parameters = _parameters(model, prompt, schema=options.schema)
         try:
             # The client's timeout bounds each read; a server that drips bytes would outlive it.
             async with asyncio.timeout(seconds):
-                answer = await model_request(
-                    model, [asked], model_settings=settings, model_request_parameters=parameters
-                )
+                answer = await model_request(model, turns, model_settings=settings, model_request_parameters=parameters)
         except Exception as error:  # noqa: BLE001 - the vendors' clients raise classes of many kinds
             raise call_failed(error) from None
         return _completion(answer, self._model)

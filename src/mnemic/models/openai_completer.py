@@ -57,7 +57,8 @@ class OpenAICompleter:
         await self._client.close()
 
     async def _ask(self, prompt: Prompt, dialect: _Dialect, deadline: Deadline) -> Completion:
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        turns = (("system", prompt.system), *prompt.before, ("user", prompt.user))
+        messages = [{"role": role, "content": text} for role, text in turns]
         options = dialect.options(prompt)
 
         async def request(client: AsyncOpenAI, seconds: float) -> object:
@@ -86,7 +87,7 @@ class _Dialect:
             schema = schema if self.bounds else _drop_bounds(schema)
             described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": described}
-        elif self.json_mode:
+        elif self.json_mode and not prompt.may_be_prose:
             options["response_format"] = {"type": "json_object"}
         return options
 

@@ -13,7 +13,9 @@ from mnemic.policy.redaction_policy import RedactionRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyBundle:
-    """The parts of one policy file. `entities` None: ordinary texts are not read for entities."""
+    """The parts of one policy file. `entities` None: ordinary texts are not read for entities. `sets_time`: it names
+    the seconds of a turn.
+    """
 
     policy: Policy
     grant: Grant
@@ -21,3 +23,4 @@ class PolicyBundle:
     limits: Limits = field(default_factory=Limits)
     redaction: RedactionRules = field(default_factory=RedactionRules)
     entities: EntityReading | None = None
+    sets_time: bool = False

@@ -206,6 +206,7 @@ def read_policy_bundle(data: object) -> PolicyBundle:
         limits=_limits(file.limits),
         redaction=file.redaction.rules(),
         entities=file.entities.read,
+        sets_time=file.budget.max_seconds is not None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.types.serialisation import Serialisable
@@ -11,8 +11,8 @@ from mnemic.types.values import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One call of a language model that must answer with one JSON object of `schema` (JSON Schema). `may_be_prose`: an
-    answer in plain words is one, too.
+    """One call of a language model that must answer with one JSON object of `schema` (JSON Schema), or in words if it
+    `may_be_prose`. `before`: the turns of the conversation that `user` continues, each a role and its text.
     """
 
     system: str
@@ -21,6 +21,7 @@ class Prompt:
     schema: Mapping[str, JsonValue] | None = None
     max_output_tokens: int = 1024
     may_be_prose: bool = False
+    before: Sequence[tuple[str, str]] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

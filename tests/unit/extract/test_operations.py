@@ -159,6 +159,9 @@ async def test_an_end_keeps_the_users_words_for_it(tmp_path: Path) -> None:
         ("I am allergic to peanuts.", "I had pasta for lunch."),
         ("I take insulin every morning.", "I quit smoking."),
         ("I love fish.", "Emma doesn't like fish."),
+        ("I own a red bicycle.", "I sold the red lamp."),
+        ("I can't eat gluten.", "There is no gluten in rice."),
+        ("Vivo en Jaén.", "Mi prima ya no vive en Jaén."),
     ],
 )
 async def test_an_end_by_words_about_something_else_is_refused_and_the_words_are_kept(

@@ -40,6 +40,7 @@ SETS = (
     "preferences",
     "languages",
     "reliability",
+    "answers",
 )
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -94,7 +95,8 @@ def eval_(
     """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict), pii
     (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
     (statements that change over time), abstention (unanswerable questions), injection (choice of memories), preferences
-    (shown where they matter), languages (other than English), reliability (of relevance, by size and language).
+    (shown where they matter), languages (other than English), reliability (of relevance, by size and language), answers
+    (of a language model, good and foolish ones).
 
     Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
     the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is

@@ -16,6 +16,7 @@ from mnemic_eval import (
     languages,
     locomo,
     longmemeval,
+    model_answers,
     pairs,
     pii,
     precision,
@@ -50,5 +51,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "preferences": preferences.run,
         "languages": languages.run,
         "reliability": reliability.run,
+        "answers": model_answers.run,
     }
 )

@@ -42,7 +42,7 @@ SAME = frozenset(
         "context",
         "get",
     }
-    | {"count", "history", "lineage", "uses", "maintain", "expire", "consolidate", "doctor"}
+    | {"count", "history", "lineage", "uses", "maintain", "expire", "consolidate", "reread", "undo_reread", "doctor"}
 )
 """The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, TypeVar
+from urllib.parse import quote
 
+from mnemic.errors import NotSupported
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.maintenance.health import Health
 from mnemic.maintenance.reports import MaintenanceReport
+from mnemic.maintenance.reread import RereadReport
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteGovernance
@@ -47,6 +50,22 @@ class RemoteUpkeep(DualModeApi[M]):
         body = {"rules": None if given.rules is None else to_json(given.rules)}
         asked = {"dry_run": str(given.dry_run).lower()}
         return from_json(ConsolidationReport, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
+
+    @like(MemoryVerbs.reread)
+    async def reread(self, given: SimpleNamespace) -> RereadReport:
+        """Read the recorded messages again with the service's reader. Raises NotSupported (`progress`)."""
+        if given.progress is not None:
+            raise NotSupported("progress", hint="a service keeps no file of what was read")
+        asked = {"dry_run": str(given.dry_run).lower(), "limit": given.limit}
+        asked["since"] = None if given.since is None else given.since.isoformat()
+        sent = {name: value for name, value in asked.items() if value is not None}
+        return from_json(RereadReport, await self._remote.call("POST", "/v1/rereads", params=sent))
+
+    @like(MemoryVerbs.undo_reread)
+    async def undo_reread(self, given: SimpleNamespace) -> int:
+        """Take back what a `reread` changed."""
+        done = await self._remote.call("POST", f"/v1/rereads/{quote(given.run_id, safe='')}/undo")
+        return int(done["memories"])
 
     @like(MemoryVerbs.doctor)
     async def doctor(self, given: SimpleNamespace) -> Health:

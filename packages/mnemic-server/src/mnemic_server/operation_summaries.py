@@ -79,6 +79,8 @@ SUMMARIES = {
     "POST /v1/maintenance": "Run all maintenance jobs",
     "POST /v1/expiry": "Expire and purge memories",
     "POST /v1/consolidations": "Consolidate memories",
+    "POST /v1/rereads": "Read recorded messages again",
+    "POST /v1/rereads/{run_id}/undo": "Undo what reading again changed",
     "GET /v1/doctor": "Find memories that need attention",
     "GET /v1/whoami": "Show the caller and its roles",
     "GET /v1/kinds": "List the kinds of memory",

@@ -10,6 +10,7 @@ from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.health import Health
 from mnemic.maintenance.reports import AuditReport, MaintenanceReport
+from mnemic.maintenance.reread import RereadReport
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse
 
@@ -17,6 +18,7 @@ ConsolidatedResponse = shape_of(ConsolidationReport)
 HealthResponse = shape_of(Health)
 MaintenanceResponse = shape_of(MaintenanceReport)
 AuditReportResponse = shape_of(AuditReport)
+RereadResponse = shape_of(RereadReport)
 
 
 ExpiryResponse = shape_of(ExpiryReport)
@@ -27,6 +29,12 @@ class StatusResponse(ResponseBody):
 
     status: Literal["ok", "failed"]
     reason: str | None = None
+
+
+class RereadUndoneResponse(ResponseBody):
+    """The number of memories that are as they were before."""
+
+    memories: int
 
 
 class ConsentsResponse(ResponseBody):

@@ -45,6 +45,7 @@ MODEL_BOUND = (
     "/v1/uploads",
     "/v1/maintenance",
     "/v1/consolidations",
+    "/v1/rereads",
     "/v1/entities/extract",
     "/v1/session/compaction",
     "/v1/structured/extract",

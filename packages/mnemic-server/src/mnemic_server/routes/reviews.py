@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Path, Query
 
 from mnemic.json_output import memory_dict, receipt_dict
 from mnemic.maintenance.review import PendingReview
 from mnemic.retrieve.export import plain
 from mnemic.types import AuditEvent, to_json
-from mnemic_server.access import Deciding, Operating, Reviewing, TheService
+from mnemic_server.access import Correcting, Deciding, Operating, Reviewing, TheService
 from mnemic_server.kind_request_bodies import ConsolidationRequest, ExpiryRequest
 from mnemic_server.operations_response_bodies import (
     AuditPageResponse,
@@ -20,6 +20,8 @@ from mnemic_server.operations_response_bodies import (
     ExpiryResponse,
     HealthResponse,
     MaintenanceResponse,
+    RereadResponse,
+    RereadUndoneResponse,
     ReviewPageResponse,
 )
 from mnemic_server.parsed_body_route import ParsedBodyRoute
@@ -140,6 +142,29 @@ async def consolidate(
     report = await service.engine.consolidate(actor=principal.actor, rules=rules, dry_run=dry_run)
     done: dict[str, Any] = to_json(report)
     return done
+
+
+@router.post("/rereads", **answering(RereadResponse))
+async def reread(
+    actor: Correcting,
+    service: TheService,
+    since: Annotated[datetime | None, Query(description="Only messages said from then on.")] = None,
+    limit: Annotated[int | None, Query(ge=1, le=10_000, description="Messages; changes need all of them.")] = None,
+    dry_run: Annotated[bool, Query(description="Say what would be changed, and change nothing.")] = False,
+) -> dict[str, Any]:
+    """Read the caller's recorded messages again with the reader of today, and bring memory to what it would hold."""
+    report: dict[str, Any] = to_json(
+        await service.engine.reread(actor=actor, since=since, limit=limit, dry_run=dry_run)
+    )
+    return report
+
+
+@router.post("/rereads/{run_id}/undo", **answering(RereadUndoneResponse))
+async def undo_reread(
+    run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Correcting, service: TheService
+) -> dict[str, Any]:
+    """Take back what reading again has changed; what has changed since stays."""
+    return {"memories": await service.engine.undo_reread(run_id, actor=actor)}
 
 
 @router.get("/doctor", **answering(HealthResponse))

@@ -23,4 +23,4 @@ class PolicyBundle:
     limits: Limits = field(default_factory=Limits)
     redaction: RedactionRules = field(default_factory=RedactionRules)
     entities: EntityReading | None = None
-    sets_time: bool = False
+    sets_time: bool = field(default=False, compare=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mnemic.testing.faults.network_proxy import (
+from tests.faults.network_proxy import (
     BlackHole,
     Corrupt,
     CutAfter,

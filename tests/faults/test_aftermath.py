@@ -10,8 +10,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import Stored, examine
-from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make
+from tests.faults.aftermath import Stored, examine
+from tests.faults.oracle import ADA, Answer, Call, Oracle, make
 
 STATEMENT = "Kuvane belongs to ritoma and selune"
 

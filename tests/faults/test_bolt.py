@@ -13,9 +13,9 @@ import pytest_asyncio
 
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.stores.neo4j import Neo4jGraph
-from mnemic.testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic.testing.graph_store import fragment, names, scope
 from tests.bolt_servers import BoltServer
+from tests.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from tests.faults.scale import size
 
 pytestmark = pytest.mark.faults

@@ -11,9 +11,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.database_file import _check_magic, migrate, migrations, recognise
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import ADA
-from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
+from tests.faults.aftermath import examine
+from tests.faults.oracle import ADA
+from tests.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 STRIDE = size(6, 1)

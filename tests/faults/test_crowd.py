@@ -8,9 +8,9 @@ from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.many_processes import run_crowd
-from mnemic.testing.faults.oracle import ADA
+from tests.faults.aftermath import examine
+from tests.faults.many_processes import run_crowd
+from tests.faults.oracle import ADA
 from tests.faults.scale import size
 
 

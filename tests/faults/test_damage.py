@@ -21,10 +21,10 @@ from mnemic.stores.codec import DAMAGED, body_check
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.damage import find_damage
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.bit_flips import ADA, Flips, make_file
 from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Candidate
+from tests.faults.aftermath import examine
+from tests.faults.bit_flips import ADA, Flips, make_file
 from tests.faults.scale import size
 
 FLIPS = size(60, 5000)

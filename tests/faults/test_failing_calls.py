@@ -17,9 +17,9 @@ from mnemic.errors import CommitUnknown, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.failing_calls import FailingEmbedder, FailingStore, Moment, NthCall
-from mnemic.testing.faults.oracle import ADA
 from mnemic.types.trace import RunReport, RunStatus
+from tests.faults.failing_calls import FailingEmbedder, FailingStore, Moment, NthCall
+from tests.faults.oracle import ADA
 from tests.faults.scale import FULL
 from tests.faults.stores import store_named
 

@@ -15,10 +15,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
-from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make, statement
 from mnemic.types import Actor
+from tests.faults.aftermath import examine
+from tests.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
+from tests.faults.oracle import ADA, Answer, Call, Oracle, make, statement
 from tests.faults.scale import size
 
 STORE_REASONS = {"store_unavailable", "store_full", "store_corrupt", "commit_unknown"}

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.kill import run_kills
-from mnemic.testing.faults.oracle import statement
+from tests.faults.aftermath import examine
+from tests.faults.kill import run_kills
+from tests.faults.oracle import statement
 from tests.faults.scale import FULL, size
 
 KILLS = size(25, 1000)

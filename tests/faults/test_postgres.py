@@ -19,11 +19,11 @@ from mnemic.ports import Transaction
 from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
-from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.fixtures import START
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
+from tests.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
+from tests.faults.oracle import ADA, statement
 from tests.faults.scale import size
 from tests.processes import running
 from tests.servers import PostgresServer, in_thread

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.redis import RedisHotSet, RedisLink
-from mnemic.testing.faults.many_processes import crowded_engine, run_crowd
-from mnemic.testing.faults.oracle import ADA
 from mnemic.types import AuditEvent, Level, Memory
+from tests.faults.many_processes import crowded_engine, run_crowd
+from tests.faults.oracle import ADA
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer

@@ -22,10 +22,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError, StoreFailed
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
-from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.types import Deadline, Where
+from tests.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from tests.faults.oracle import ADA, statement
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -19,11 +19,11 @@ from mnemic.operations.sqlite import backup
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
-from mnemic.testing.faults.unsynced_names import SyncedNames
 from mnemic.types import Actor, Candidate
+from tests.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.recovery_run import Renamed
 from tests.faults.scale import size
+from tests.faults.unsynced_names import SyncedNames
 
 CUTS = size(8, 200)
 """For each verb."""

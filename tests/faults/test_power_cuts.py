@@ -15,9 +15,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import Call, Oracle, make
-from mnemic.testing.faults.power_cuts import PowerCutVfs, Survives
+from tests.faults.aftermath import examine
+from tests.faults.oracle import Call, Oracle, make
+from tests.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 Durability = Literal["durable", "fast"]

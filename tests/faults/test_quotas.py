@@ -16,9 +16,9 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd
 from mnemic.types import Actor
+from tests.faults.aftermath import examine
+from tests.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -13,8 +13,8 @@ from mnemic.operations.sqlite import backup
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.bit_flips import ADA, make_file
 from mnemic.testing.record_store.fixtures import START
+from tests.faults.bit_flips import ADA, make_file
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ from mnemic.stores import atomic_files
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.unsynced_names import SyncedNames
 from mnemic.types import Actor, Candidate
+from tests.faults.unsynced_names import SyncedNames
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -15,8 +15,8 @@ from mnemic.errors import StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic.types import Actor, Level, Message, Outcome, Scope
+from tests.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from tests.faults.scale import size
 from tests.processes import running
 from tests.valkey import ValkeyCluster, ValkeyServer

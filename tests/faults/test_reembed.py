@@ -21,8 +21,8 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.failing_calls import FailingEmbedder
 from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
+from tests.faults.failing_calls import FailingEmbedder
 from tests.faults.scale import size
 from tests.servers import PostgresServer, sql_at
 

@@ -16,9 +16,9 @@ from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.failing_calls import FailingStore
 from mnemic.types import Actor
 from mnemic.write.thresholds import WriteRules
+from tests.faults.failing_calls import FailingStore
 from tests.faults.operations import OPERATIONS, Operation, Prepare
 from tests.faults.scale import size
 from tests.faults.stores import NAMES, store_named

@@ -15,7 +15,6 @@ from mnemic.maintenance.capture_queue import waiting_prefix
 from mnemic.policy.grant import Grant
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.derived_copy import Copy
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Memory, Outcome, Scope, Status
 from mnemic.unit_of_work import Mutation, apply
@@ -25,6 +24,7 @@ from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic.write.tokenisation import token_prefix
 from mnemic.write.turn_log import turn_prefix
+from tests.derived_copy import Copy
 
 RIVAL = Actor(tenant="rival", user="ana")
 

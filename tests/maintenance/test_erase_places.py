@@ -22,7 +22,6 @@ from mnemic.policy.grant import Grant
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.derived_copy import Copy
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
@@ -30,6 +29,7 @@ from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import mark_tenant
 from mnemic.write.limiter import tombstone
 from mnemic.write.outbox_consumer import OutboxConsumer
+from tests.derived_copy import Copy
 
 DAY = timedelta(days=1)
 TEAM = Scope(tenant="default", level=Level.WORKSPACE, owner="travel")

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
 from tests.servers import PostgresServer
+from tests.stateful.store_comparison_machine import StoreMachine
 
 RUNS = size(20, 5000)
 

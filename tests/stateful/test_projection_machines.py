@@ -18,11 +18,11 @@ from mnemic.stores.neo4j import Neo4jGraph
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.projection_machine import SCOPES, SECONDS, ProjectionMachine
 from mnemic.types import Change, Memory, OutboxEntry, Status
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import size
 from tests.servers import PostgresServer
+from tests.stateful.projection_machine import SCOPES, SECONDS, ProjectionMachine
 from tests.valkey import ValkeyServer
 
 RUNS = size(12, 5000)

@@ -11,8 +11,8 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
-from mnemic.testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
+from tests.stateful.store_comparison_machine import StoreMachine
 
 RUNS = size(30, 5000)
 

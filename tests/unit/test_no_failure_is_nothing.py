@@ -15,9 +15,9 @@ from mnemic.errors import RunStopped, StoreUnavailable
 from mnemic.policy.budget import Budget
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.failing_calls import FailingEmbedder, FailingStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunStatus
+from tests.faults.failing_calls import FailingEmbedder, FailingStore
 
 ANA = Actor(user="ana")
 KNOWN = "I have a dog called Biscuit."

@@ -1,7 +1,7 @@
 """Stores by their addresses: memories, the graph of entities, conversations in progress, documents.
 
 To add a store, implement `mnemic.ports.database_backend` in a separate package and register its scheme by an entry
-point; `mnemic plugin new NAME --kind store` writes a package to begin with. `plugin_backends.EXTRAS` lists the known
+point; `examples/plugin` is a package to begin with. `plugin_backends.EXTRAS` lists the known
 schemes with their extras.
 """
 

@@ -64,7 +64,7 @@ GROUPS = MappingProxyType(
         },
         "Extending": {
             "embedder": CommandEntry("onnx.command_line", "Use your own ONNX model."),
-            "plugin": CommandEntry("testing.plugin_project", "Create a plug-in package; list the installed ones."),
+            "plugins": CommandEntry("cli.inspection_commands", "List the installed plug-ins."),
             "completion": CommandEntry("cli.completion", "Print the completion script of a shell."),
         },
     }

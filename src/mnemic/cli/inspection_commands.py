@@ -1,4 +1,4 @@
-"""count, context, lineage, uses."""
+"""count, context, lineage, uses, plugins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.request_options import options_of, parse_request
 from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note, say
+from mnemic.cli.terminal import note, say, table
+from mnemic.plugins import list_plugins
 from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:
@@ -111,3 +112,15 @@ def uses_(given: Given, /, memory_id: str, before: int | None, limit: int) -> No
         say(f"{day(use.at)}  version {use.version:>3}  {use.action:<12}  {use.actor}{run}")
     if following is not None:
         note(f"the next page: --before {following}")
+
+
+@click.command("plugins", cls=Command)
+@click.pass_obj
+def plugins_(given: Given, /) -> None:
+    """List the installed plug-ins: group, name, object and package."""
+    found = list_plugins()
+    fields = ("group", "name", "object", "package")
+    given.show(
+        [dict(zip(fields, one, strict=True)) for one in found],
+        lambda: table(found) if found else "No plug-in is installed.",
+    )

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.testing.store_comparison_machine import StoreMachine
 from tests.faults.scale import size
+from tests.stateful.store_comparison_machine import StoreMachine
 
 RUNS = size(6, 500)
 

@@ -26,8 +26,8 @@ from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.disk import FullDisk
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
+from tests.faults.disk import FullDisk
 
 CANARY = "Zyxwvutsrq9876543210canary"
 

@@ -17,7 +17,6 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.derived_copy import Copy
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
@@ -25,6 +24,7 @@ from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic.write.outbox_worker import OutboxWorker, drain
 from mnemic.write.publish import Publisher
+from tests.derived_copy import Copy
 
 
 @pytest.fixture(params=["in-process", "sqlite", "postgres"])

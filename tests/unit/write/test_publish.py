@@ -11,9 +11,9 @@ import pytest
 
 from mnemic.errors import StoreUnavailable
 from mnemic.policy.key_rules import Policy
-from mnemic.testing.derived_copy import Copy
 from mnemic.types import Candidate, Deadline, Level, Origin, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
+from tests.derived_copy import Copy
 
 
 @pytest.fixture

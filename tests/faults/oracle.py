@@ -9,8 +9,8 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.testing.faults.aftermath import Stored
 from mnemic.types import Actor, Outcome, Status
+from tests.faults.aftermath import Stored
 
 ADA = Actor(user="ada")
 _SYLLABLES = ("ba ce di fo gu ka le mi no pu ra se ti vo xu za bel cor dan fel gim hol jun kes lum mar nok pir ros sul "

@@ -21,8 +21,8 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make
+from tests.faults.aftermath import examine
+from tests.faults.oracle import ADA, Answer, Call, Oracle, make
 
 LIVES_PER_FILE = 20
 _WHILE_OPENING = 0.15
@@ -63,7 +63,7 @@ def run_kills(folder: Path, kills: int, *, seed: int = 1) -> KillReport:
     command = [sys.executable, "-m", __spec__.name, str(folder), str(kills), str(seed)]
     # A pool of BLAS threads must not exist before the forks.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if run.returncode:
         raise RuntimeError(f"the run of kills ended with {run.returncode}: {run.stderr[-2000:]}")
     return KillReport(**json.loads(run.stdout))
@@ -74,7 +74,7 @@ class _Run:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder = folder
-        self._choice = random.Random(seed)  # noqa: S311
+        self._choice = random.Random(seed)
         self._oracle = Oracle()
         self._path = folder
         self._unknown: Call | None = None
@@ -156,7 +156,7 @@ class _Run:
 def _live(path: Path, oracle: Oracle, unknown: Call | None, writing: int, seed: int) -> None:
     """Write until killed, reporting each call and its answer."""
     try:
-        asyncio.run(_write(path, oracle, unknown, writing, random.Random(seed)))  # noqa: S311
+        asyncio.run(_write(path, oracle, unknown, writing, random.Random(seed)))
     except BaseException as error:  # noqa: BLE001
         os.write(2, f"{type(error).__name__}: {error}\n".encode())
     finally:

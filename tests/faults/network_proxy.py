@@ -91,7 +91,7 @@ class Corrupt:
 
     def __init__(self, share: float = 0.05, *, seed: int = 0) -> None:
         self._share = share
-        self._choice = random.Random(seed)  # noqa: S311 - chooses what to damage
+        self._choice = random.Random(seed)
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
         """Forward the bytes, corrupted if they are a response."""

@@ -22,8 +22,8 @@ from mnemic.policy.limits import Limits, Quota
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.types import Actor
+from tests.faults.oracle import ADA, statement
 
 Seen = Counter[str]
 """Counts of each outcome, and of the reason of each error."""
@@ -31,19 +31,19 @@ Seen = Counter[str]
 
 async def each_its_own(engine: MemoryEngine, number: int, turns: int) -> Seen:
     """Add statements of one user, each compared with the others."""
-    choice = random.Random(number)  # noqa: S311
+    choice = random.Random(number)
     return Counter([await _add_statement(engine, statement(choice)) for _ in range(turns)])
 
 
 async def all_the_same(engine: MemoryEngine, _: int, turns: int) -> Seen:
     """Add the statements that everybody else adds."""
-    choice = random.Random(0)  # noqa: S311
+    choice = random.Random(0)
     return Counter([await _add_statement(engine, statement(choice)) for _ in range(turns)])
 
 
 async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
     """Add one statement, in a separate scope."""
-    return Counter([await _add_statement(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])  # noqa: S311
+    return Counter([await _add_statement(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])
 
 
 async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
@@ -110,7 +110,7 @@ def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1
     command = [sys.executable, "-m", __spec__.name, str(location), task, str(processes), str(turns), sessions]
     # A pool of BLAS threads must not exist before the forks.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return Counter(json.loads(run.stdout))
 
 

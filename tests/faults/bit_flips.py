@@ -15,8 +15,8 @@ from mnemic.operations.sqlite.inspection import inspect
 from mnemic.operations.sqlite.salvage import salvage
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
 from mnemic.types import Actor
+from tests.faults.aftermath import examine
 
 ADA = Actor(tenant="acme", user="ada")
 _PAGE, _SEARCHED = 100, 5
@@ -78,7 +78,7 @@ class Flips:
         self._raw = source.read_bytes()
         self._said = said
         self._folder = folder
-        self._choice = random.Random(seed)  # noqa: S311
+        self._choice = random.Random(seed)
         self.report = FlipReport()
 
     async def run(self, flips: int) -> FlipReport:

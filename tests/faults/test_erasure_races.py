@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +17,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.importers.file_readers import Item
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory
+from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintenance.background_capture import BackgroundCapture
 from mnemic.maintenance.bulk_import import take_part
@@ -70,12 +75,17 @@ class Model:
 
 
 class House:
-    """An engine in which the person is erased before the `nth` call of a port; with `tenant` the tenant ends."""
+    """An engine in which the person is erased before the `nth` call of a port, or from then on beside the calls, which
+    take random `turns`; with `tenant` the tenant ends.
+    """
 
-    def __init__(self, store: RecordStore, nth: int, *, tenant: bool, model: bool) -> None:
+    def __init__(
+        self, store: RecordStore, nth: int, *, tenant: bool, model: bool, turns: random.Random | None = None
+    ) -> None:
         self.store, self.sessions, self.clock = store, InProcessSessions(SystemClock()), SystemClock()
         self.nth, self.calls, self.complete = nth, 0, False
-        self._tenant, self._busy = tenant, False
+        self._tenant, self._busy, self._turns = tenant, False, turns
+        self._erasing: asyncio.Task[None] | None = None
         through = [Interrupted(one, self.point) for one in (store, WordEmbedder(), self.sessions, Model())]
         ports: dict[str, Any] = {"store": through[0], "embedder": through[1], "sessions": through[2]}
         if model:
@@ -87,15 +97,32 @@ class House:
         if self._busy:
             return
         self.calls += 1
-        if self.calls != self.nth:
-            return
-        self._busy = True
+        if self._turns is not None:
+            if self.calls == self.nth:
+                self._erasing = asyncio.create_task(self._erase(Interrupted(self.store, self._wait)))
+            await self._wait()
+        elif self.calls == self.nth:
+            self._busy = True
+            await self._erase(self.store)
+            self._busy = False
+
+    async def _wait(self) -> None:
+        assert self._turns is not None
+        for _ in range(self._turns.randrange(6)):
+            await asyncio.sleep(0)
+
+    async def has_erased(self) -> bool:
+        """Return whether an erasure has begun and is complete."""
+        if self._erasing is not None:
+            await self._erasing
+        return self.complete
+
+    async def _erase(self, store: Any) -> None:
         if self._tenant:
-            receipts = await erase_tenant(self.store, self.clock, actor=OLGA, sessions=self.sessions)
+            receipts = await erase_tenant(store, self.clock, actor=OLGA, sessions=self.sessions)
             self.complete = all(one.complete for one in receipts)
         else:
-            self.complete = (await erase(self.store, self.clock, "ana", actor=OLGA, sessions=self.sessions)).complete
-        self._busy = False
+            self.complete = (await erase(store, self.clock, "ana", actor=OLGA, sessions=self.sessions)).complete
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
@@ -201,9 +228,40 @@ async def approve(house: House) -> None:
         await house.engine.approve(one.memory.memory_id, actor=OLGA)
 
 
+async def consent(house: House) -> None:
+    await house.engine.grant_consent(WORD, actor=ANA)
+
+
+async def relate(house: House) -> None:
+    await EntityMemory(house.engine, ANA, async_mode()).relate("me", "friend", f"{WORD} Robert")
+
+
+async def trait(house: House) -> None:
+    await PersonaMemory(house.engine, ANA, async_mode()).learn(f"Answers with a {WORD}.")
+
+
+async def episode(house: House) -> None:
+    steps = [{"action": "call", "result": WORD, "ok": False}]
+    await EpisodicMemory(house.engine, ANA, async_mode()).record(task=f"Rent {WORD}", steps=steps, outcome="failure")
+
+
+async def undo(house: House) -> None:
+    with house.undisturbed():
+        await house.engine.add(f"{WORD}ville", actor=ANA, key="home_city")
+        made = await house.engine.add("Oslo", actor=ANA, key="home_city")
+    await house.engine.undo(made.memory_id or "", actor=ANA)
+
+
+async def rollback(house: House) -> None:
+    with house.undisturbed():
+        made = await house.engine.add(SAID, actor=ANA)
+        await house.engine.update(made.memory_id or "", "I like tea.", actor=ANA)
+    await house.engine.rollback(made.memory_id or "", 1, actor=ANA)
+
+
 VERBS: Sequence[Callable[[House], Awaitable[None]]] = (
     add, add_many, record, capture, capture_many, remember, run, update, read_later, import_part, import_file, talk,
-    fold, consolidate, maintain, approve,
+    fold, consolidate, maintain, approve, consent, relate, trait, episode, undo, rollback,
 )  # fmt: skip
 MODELS: Mapping[str, bool] = {"rules": False, "model": True}
 
@@ -239,3 +297,19 @@ async def test_an_erasure_at_any_point_of_a_verb_is_followed_by_no_word(
                 return
             assert house.complete
         nth += step
+
+
+@pytest.mark.parametrize("tenant", [False, True], ids=["person", "tenant"])
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
+async def test_an_erasure_beside_a_verb_is_followed_by_no_word(
+    new_store: Callable[[int], RecordStore], verb: Callable[[House], Awaitable[None]], *, tenant: bool
+) -> None:
+    for seed in range(200 if FULL else 4):
+        turns = random.Random(f"{verb.__name__} {tenant} {seed}")
+        house = House(new_store(seed), turns.randrange(1, 12), tenant=tenant, model=seed % 2 == 1, turns=turns)
+        async with house.engine:
+            house.calls = 0
+            with suppress(MnemicError):
+                await verb(house)
+            if await house.has_erased():
+                assert (seed, await house.words_left()) == (seed, [])

@@ -203,9 +203,27 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         "where",
         "min_score",
         "asked_at",
+        "before",
     }
     assert templates == ["memory://memories/{memory_id}"]
     assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]
+
+
+async def test_memories_are_listed_page_by_page_and_no_least_relevance_is_none(engine: MemoryEngine) -> None:
+    await engine.open()
+    for number in range(5):
+        await engine.add(f"Ana has the boat number {number}.", actor=ANA)
+    async with Client(memory_server(engine, ANA)) as client:
+        seen: list[str] = []
+        page = await call(client, "list_memories", limit=2)
+        while True:
+            seen += [one["content"] for one in page["memories"]]
+            if "next" not in page:
+                break
+            page = await call(client, "list_memories", limit=2, before=page["next"])
+        assert seen == [f"Ana has the boat number {number}." for number in (4, 3, 2, 1, 0)]
+        found = await call(client, "search_memory", query="boat", min_score=None)
+        assert found["memories"] == (await call(client, "search_memory", query="boat"))["memories"] != []
 
 
 async def test_every_tool_says_what_it_takes_and_what_it_answers(engine: MemoryEngine) -> None:

@@ -34,6 +34,12 @@ MaxResults = Annotated[
 Limit = Annotated[
     int, Field(description="How many memories to return at most.", json_schema_extra={"minimum": 1, "maximum": 50})
 ]
+Before = Annotated[
+    str | None,
+    Field(
+        description="`next` of the page before; without it the newest are listed.", json_schema_extra={"maxLength": 64}
+    ),
+]
 Where = Annotated[
     dict[str, Any] | None,
     Field(
@@ -42,7 +48,7 @@ Where = Annotated[
     ),
 ]
 MinScore = Annotated[
-    float,
+    float | None,
     Field(
         description="The least relevance of a memory; pinned memories are returned regardless.",
         json_schema_extra={"minimum": 0, "maximum": 1},
@@ -161,6 +167,7 @@ class Found(TypedDict):
     """Memories, and the reason where not all could be read."""
 
     memories: Annotated[list[Shown], Field(description="The memories, best or newest first.")]
+    next: NotRequired[Annotated[str, Field(description="For `before`: there may be more.")]]
     error: NotRequired[Reason]
 
 

@@ -33,7 +33,7 @@ from mnemic.graph.entity_resolution import MergedNodes
 from mnemic.graph.traversal import GraphTraversal
 from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
-from mnemic.kinds.view import KindView
+from mnemic.kinds.view import KindView, one_statement
 from mnemic.language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.ports.graph import GraphStore
 from mnemic.runtime.sync_facade import CallMode, M, verb
@@ -91,6 +91,7 @@ class EntityMemory(KindView[M]):
     # -- telling ------------------------------------------------------------------------------------------------------
 
     @verb
+    @one_statement
     async def mention(self, name: str, *, label: str = THING, aliases: Sequence[str] = ()) -> Sequence[WriteReceipt]:
         """Remember that there is something of this name, and its other names: one receipt each. Mentioned again, it is
         only refreshed.
@@ -102,6 +103,7 @@ class EntityMemory(KindView[M]):
         return await self._mention(named, names, StatementOrigin(self._actor))
 
     @verb
+    @one_statement
     async def relate(
         self,
         source: str,
@@ -127,6 +129,7 @@ class EntityMemory(KindView[M]):
         return written
 
     @verb
+    @one_statement
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """End a relation; None if it was not known to be true."""
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), ended=True)
@@ -134,6 +137,7 @@ class EntityMemory(KindView[M]):
         return await self._relate(stated, names, await self._same(), StatementOrigin(self._actor))
 
     @verb
+    @one_statement
     async def same(self, name: str, other: str) -> WriteReceipt:
         """Store that `name` is another name of `other`: from now on queries treat them as one entity, and facts about
         either belong to `other`. Nothing is rewritten: `apart`, or forgetting this memory, separates them again.
@@ -150,6 +154,7 @@ class EntityMemory(KindView[M]):
         return written
 
     @verb
+    @one_statement
     async def separate(self, name: str, other: str) -> WriteReceipt | None:
         """Separate two names again, in whichever order they were merged; None if they were not."""
         one, another = await self._node(name), await self._node(other)
@@ -164,6 +169,7 @@ class EntityMemory(KindView[M]):
         return None
 
     @verb
+    @one_statement
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> EntityExtraction:
         """Store the people and things that a text of the user's names, and their relations ("my sister Ana works at
         Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. A configured language model

@@ -37,6 +37,7 @@ from mnemic.maintenance.capture_queue import (
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, Outcome, WriteReceipt
+from mnemic.types.identity import time_of_id
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic.write.limiter import words_read
 
@@ -121,8 +122,7 @@ class BackgroundCapture:
         done = 0
         try:
             for _, group in groupby(await waiting(self._engine.store, tenant), key=lambda one: one.actor):
-                with words_read(self._engine.clock.now(), anew=True):
-                    done += await self._read_user(list(group), lease)
+                done += await self._read_user(list(group), lease)
         finally:
             with suppress(StoreFailed):  # the store is closed, and the lease expires
                 await lease.give_back()
@@ -220,7 +220,9 @@ class BackgroundCapture:
             self.counts["small_talk"] += len(messages)
             return None
         keys = [f"waiting:{one.memory_id}" for one in part]
-        reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
+        # They are of the time at which they were put here: an erasure since then refuses what is learnt from them.
+        with words_read(min(time_of_id(one.memory_id) for one in part), anew=True):
+            reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
         reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
         if reason is None:
             for one, report in zip(part, reports, strict=True):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
-from mnemic.kinds.view import KindView
+from mnemic.kinds.view import KindView, one_statement
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
 from mnemic.structured.model_extractor import fields_by_model
@@ -62,6 +62,7 @@ class StructuredMemory(KindView[M]):
         return shape
 
     @verb
+    @one_statement
     async def put(
         self, name: str, data: Mapping[str, Any], *, origin: Origin = Origin.USER_STATED
     ) -> Sequence[WriteReceipt]:
@@ -111,6 +112,7 @@ class StructuredMemory(KindView[M]):
         return await self._extract(text, name, sent_at)
 
     @verb
+    @one_statement
     async def capture(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
     ) -> Sequence[WriteReceipt]:

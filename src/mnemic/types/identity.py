@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import os
 import threading
-from datetime import datetime
+from datetime import UTC, datetime
 
 
 class _Stamps:
@@ -44,6 +44,12 @@ def first_id(at: datetime) -> str:
     """Return the text that no identifier made at `at` or later is smaller than, and every earlier one is."""
     milliseconds = f"{int(at.timestamp() * 1000) & ((1 << 48) - 1):012x}"
     return f"{milliseconds[:8]}-{milliseconds[8:]}"
+
+
+def time_of_id(memory_id: str) -> datetime:
+    """Return the time at which an identifier was made, to the millisecond."""
+    milliseconds = int(memory_id.replace("-", "")[:12], 16)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def token_of(secret: bytes, user: str) -> str:

@@ -63,11 +63,12 @@ class Hit(Serialisable):
     """A memory found by a search, its fused score in 0..1, its rank in each list and signal, and the reason why it is
     included.
 
-    `outdated_by` is the memory_id of a later statement of the same person that replaces this one, among the hits or
-    near them. `disagrees_with` are the memory_ids of other hits, said with equal trust and still valid, that give
-    another value if only one can be true, the latest first. `reason` is `relevance`, `preference_bias` or `standing`
-    (pinned). `score` orders the hits of one search. `relevance` (0..1) is the probability that the memory is about the
-    query and is comparable between searches and scopes; None if it is unknown. `why` is one sentence for people.
+    `outdated_by` is the memory_id of a later statement of the same person, among the hits or near them, that this one
+    may be outdated by: which of the two holds is for the reader to judge. `disagrees_with` are the memory_ids of other
+    hits, said with equal trust and still valid, that give another value if only one can be true, the latest first.
+    `reason` is `relevance`, `preference_bias` or `standing` (pinned). `score` orders the hits of one search.
+    `relevance` (0..1) is the probability that the memory is about the query and is comparable between searches and
+    scopes; None if it is unknown. `why` is one sentence for people.
     """
 
     memory: Memory

@@ -63,6 +63,11 @@ def words_read(at: datetime, *, anew: bool = False) -> Iterator[None]:
         _READ_AT.reset(token)
 
 
+def words_read_at() -> datetime | None:
+    """Return when the words were read that are being written, as far as that is known."""
+    return _READ_AT.get()
+
+
 async def is_erased(tx: Reads, tenant: str, token: str, *, read_at: datetime | None) -> bool:
     """Return True if words of the user that were read then may not be written: the user was erased since, or for good,
     or the tenant has ended. Call it in the writing transaction: an erasure waits for the lock, so it finds the writes
@@ -87,7 +92,7 @@ def _bars(mark: str | None, read_at: datetime | None) -> bool:
 
 async def apply_of_user(store: RecordStore, tenant: str, token: str, marks: Mapping[str, str | None]) -> bool:
     """Write marks of a user's, unless they are erased; return whether they are written. Raises StoreFailed."""
-    read_at = _READ_AT.get()
+    read_at = words_read_at()
 
     async def work(unit: Unit) -> bool:
         if await is_erased(unit.reads, tenant, token, read_at=read_at):
@@ -192,7 +197,7 @@ class Limiter:
             usages = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
             # Candidates for eviction are chosen before the transaction and checked again inside it (`make_room`).
             room = await self._room(actor, limits, usages)
-        return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room, _READ_AT.get())
+        return PreCommitCheck(self.clock, limits, await self.token(actor), actor, room, words_read_at())
 
     async def _room(self, actor: Actor, limits: Limits, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
         return await room_in(self.store, limits, actor, usages)

@@ -405,3 +405,14 @@ async def test_upkeep_is_for_operators_and_says_all_it_did(running: Running) -> 
     ana = await running.caller("reader", "writer")
     for call in (post("/v1/consolidations", headers=ana), get("/v1/doctor", headers=ana)):
         assert (await call).status_code == 403
+
+
+async def test_no_least_relevance_is_as_none_given(running: Running) -> None:
+    await added(running, await running.caller("writer"))
+    reader = await running.caller("reader")
+    answers = [
+        await running.client.post("/v1/search", json={"query": "seat", **more}, headers=reader)
+        for more in ({}, {"min_score": None})
+    ]
+    assert [one.status_code for one in answers] == [200, 200]
+    assert answers[0].json()["hits"] == answers[1].json()["hits"] != []

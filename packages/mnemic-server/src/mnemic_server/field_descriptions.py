@@ -188,7 +188,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "outbox": "Entries that the projections processed.",
     "outcome": "The outcome.",
     "outcomes": "Number of results, by outcome.",
-    "outdated_by": "A later statement that supersedes it.",
+    "outdated_by": "A later statement that it may be outdated by.",
     "output_tokens": "Tokens that models wrote.",
     "owner": "Owner of the memory at its level.",
     "path": "The relations that lead there, one after the other.",

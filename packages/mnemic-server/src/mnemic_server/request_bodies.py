@@ -11,6 +11,7 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -83,7 +84,9 @@ WIRE: dict[str, Any] = {
     "levels": Annotated[list[Levels], Field(min_length=1)],
     "limit": Annotated[int, Field(ge=1, le=1000)],
     "max_tokens": Annotated[int, Field(ge=1, le=100_000)],
-    "min_score": Annotated[float, Field(ge=0, le=1, strict=False)],
+    "min_score": Annotated[
+        float, BeforeValidator(lambda given: 0.0 if given is None else given), Field(ge=0, le=1, strict=False)
+    ],
     "occurred_at": Moment,
     "preference_bias": bool,
     "query": Text,

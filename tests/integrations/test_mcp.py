@@ -108,6 +108,9 @@ async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, add
             "seat: window",  # with data
         ]
         prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
+        for _ in range(9):  # on a busy machine a search may take longer than a prompt waits for it
+            if "seat: window" not in prompt.messages[0].content.text:
+                prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
         assert "seat: window" in prompt.messages[0].content.text
         assert prompt.messages[0].content.text.endswith("Which seat do I prefer?")
 
@@ -147,7 +150,7 @@ async def test_statements_that_disagree_name_each_other(tmp_path: Path) -> None:
 
 
 async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
             answer = await http.post(address, json=ping, headers=headers)

@@ -10,7 +10,8 @@ before operators or a filter, and `$and` and `$or` before lists of filters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -21,12 +22,15 @@ OPERATORS = frozenset({"$eq", "$ne", *_ORDERS})
 FILTER_OPERATORS = OPERATORS | {"$in", "$nin", "$exists", "$contains", "$icontains", "$not"}
 DEEPEST, MAX_CONDITIONS, MAX_VALUES = 16, 200, 1000
 """Bounds of a filter: how deeply it is nested, its conditions, and the values of an `$in`."""
+_COMBINING = frozenset({"$and", "$or", "$not"})
+_LARGEST_INTEGER = 2**63
 
 
 def check_conditions(conditions: Mapping[str, Any]) -> None:
-    """Raise InvalidInput (`invalid_input:operator`) for an unknown operator."""
+    """Raise InvalidInput (`invalid_input:operator`) for an unknown operator, and for one without its `$`."""
     for name, wanted in conditions.items():
         if isinstance(wanted, Mapping):
+            _refuse_bare_operators(wanted)
             if any(str(key).startswith("$") for key in wanted):
                 unknown = [str(key) for key in wanted if key not in OPERATORS]
                 if unknown:
@@ -82,8 +86,9 @@ def _is_number(value: Any) -> bool:
 def checked_filter(given: object) -> Mapping[str, Any] | None:
     """Return `given` if it is a filter; None for an empty one.
 
-    Raises InvalidInput: `invalid_input:operator` for an operator that is unknown or misplaced, `invalid_input:where`
-    for anything else that is not a filter, and for one beyond the bounds.
+    Raises InvalidInput: `invalid_input:operator` for an operator that is unknown, misplaced or without its `$`,
+    `invalid_input:where` for anything else that is not a filter, for a number that no memory can have, and for a filter
+    beyond the bounds.
     """
     if given is None:
         return None
@@ -134,8 +139,26 @@ def _counted_of(name: object, wanted: object, depth: int) -> int:
     if name.startswith("$"):
         raise InvalidInput("operator", hint=f"Unsupported operator: {name[:32]}")
     if isinstance(wanted, Mapping):
-        return _counted_operators(wanted, depth) if _has_operators(wanted) else 1 + _count_conditions(wanted, depth - 1)
+        if _has_operators(wanted):
+            return _counted_operators(wanted, depth)
+        _refuse_bare_operators(wanted)
+        if name.lower() == "not":
+            _refuse_bare_operators({name: wanted})
+        return 1 + _count_conditions(wanted, depth - 1)
+    if isinstance(wanted, list | tuple) and any(isinstance(one, Mapping) for one in wanted):
+        # A list of filters, not of values.
+        _refuse_bare_operators({name: wanted}, _COMBINING)
     return _is_value(wanted)
+
+
+def _refuse_bare_operators(wanted: Mapping[Any, object], operators: Collection[str] = FILTER_OPERATORS) -> None:
+    """Raise InvalidInput (`invalid_input:operator`) for an operator that lacks its `$`: as the name of a field inside
+    of a field it would find nothing, without a word.
+    """
+    bare = next((str(name) for name in wanted if f"${name}".lower() in operators), None)
+    if bare is not None:
+        hint = f"write ${bare.lower()}; a field of the name {bare} is compared with the whole value around it, by $eq"
+        raise InvalidInput("operator", hint=hint)
 
 
 def _counted_operators(wanted: Mapping[Any, object], depth: int) -> int:
@@ -149,9 +172,10 @@ def _counted_operand(operator: str, operand: object, depth: int) -> int:
     if operator == "$not":
         if not isinstance(operand, Mapping) or depth == 1:
             raise InvalidInput("where", hint="$not takes operators or a filter")
-        return (
-            _counted_operators(operand, depth - 1) if _has_operators(operand) else _count_conditions(operand, depth - 1)
-        )
+        if _has_operators(operand):
+            return _counted_operators(operand, depth - 1)
+        _refuse_bare_operators(operand)
+        return _count_conditions(operand, depth - 1)
     if operator in ("$in", "$nin"):
         if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or len(operand) > MAX_VALUES:
             raise InvalidInput("where", hint=f"{operator} takes a list of at most {MAX_VALUES} values")
@@ -163,16 +187,21 @@ def _counted_operand(operator: str, operand: object, depth: int) -> int:
     )
     if wrong:
         raise InvalidInput("where", hint=f"not a value for {operator}")
-    return _is_value(operand)
+    # Any number is a bound; only one that a memory can have is equal to anything.
+    return 1 if operator in _ORDERS and operand == operand else _is_value(operand)
 
 
 def _is_value(value: object, depth: int = DEEPEST) -> int:
-    """Return 1 for JSON data."""
-    if value is None or isinstance(value, bool | int | float | str):
+    """Return 1 for JSON data. Raises InvalidInput (`invalid_input:where`) for anything else."""
+    if isinstance(value, int) and not -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
+        raise InvalidInput("where", hint="integers of data have at most 64 bits: a longer one is stored as text")
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return 1
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
     if inner is None or depth == 0:
-        raise InvalidInput("where", hint="a filter compares with JSON values: texts, numbers, true, false, null, lists")
+        raise InvalidInput(
+            "where", hint="a filter compares with JSON values: texts, finite numbers, true, false, null, lists"
+        )
     return max([1, *(_is_value(one, depth - 1) for one in inner)])
 
 

@@ -130,7 +130,9 @@ async def test_a_filter_on_data_narrows_what_a_model_finds(engine: MemoryEngine)
         for tool, given in (("list_memories", {}), ("search_memory", {"query": "train to Turin"})):
             found = await call(client, tool, where={"year": {"$lt": 2026}}, **given)
             assert [one["content"] for one in found["memories"]] == ["Ana took the train to Turin."]
-            assert (await refused(client, tool, where={"$like": 1}, **given))["error"] == "invalid_input:operator"
+            for unknown in ({"$like": 1}, {"year": {"in": [2025]}}, {"AND": [{"year": 2025}]}):
+                assert (await refused(client, tool, where=unknown, **given))["error"] == "invalid_input:operator"
+            assert (await refused(client, tool, where={"year": 2**70}, **given))["error"] == "invalid_input:where"
 
 
 async def test_statements_that_disagree_name_each_other(tmp_path: Path) -> None:

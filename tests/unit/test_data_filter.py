@@ -327,7 +327,9 @@ async def test_a_question_about_the_past_keeps_to_the_filter(engine: MemoryEngin
     assert found.hits
 
 
-@pytest.mark.parametrize("where", [{"a": {"$like": "x"}}, "a = 1"])
+@pytest.mark.parametrize(
+    "where", [{"a": {"$like": "x"}}, {"a": {"in": [1]}}, {"AND": [{"a": 1}]}, {"a": 2**70}, "a = 1"]
+)
 async def test_a_bad_filter_is_refused_by_every_verb(engine: MemoryEngine, where: Any) -> None:
     with pytest.raises(InvalidInput):
         await engine.search("x", actor=ANA, where=where)

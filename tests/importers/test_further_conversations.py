@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from mnemic.bootstrap import build_engine
 from mnemic.cli import cli
 from mnemic.cli.file_import import Intake, Summary
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import Item, read_conversation
@@ -414,6 +416,21 @@ def test_notes_in_markdown(tmp_path: Path) -> None:
     assert [(one.content, one.data["note"]) for one in both] == [("Just words.", "a/one"), ("More.", "two")]
     plain = written(tmp_path, "plain.txt", "Just words.")
     assert len(read(plain, file_format="markdown")) == 1
+
+
+@pytest.mark.parametrize("first", ["kitchen", "boat"])
+async def test_the_budget_of_one_note_does_not_answer_for_another(tmp_path: Path, first: str) -> None:
+    pages = {
+        "kitchen": "# Kitchen renovation\n## Budget\n12,000 euros, agreed with Ola.",
+        "boat": "# Boat repair\n## Budget\n4,500 euros, agreed with Per.",
+    }
+    for name, page in pages.items():
+        written(tmp_path / "notes", f"{'a' if name == first else 'b'}.md", page)
+    async with build_engine(Settings(store="memory:")) as engine:
+        await Intake(engine=engine, actor=Actor(user="ana")).take(iter(read(tmp_path / "notes")), lambda _: None)
+        for topic, figure in (("boat repair", "4,500"), ("kitchen renovation", "12,000")):
+            found = await engine.search(f"What is the budget of the {topic}?", actor=Actor(user="ana"))
+            assert (found.hits[0].memory.content[: len(figure)], found.abstains) == (figure, False)
 
 
 # -- folders and zips --------------------------------------------------------------------------------------------------

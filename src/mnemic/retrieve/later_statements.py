@@ -52,6 +52,8 @@ them: nine in ten changes found in such messages were wrong (bench/retrieval.md)
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
+NOTE = "note"
+"""Category of a part of a page; its context, the headings above it, says what it is about."""
 _AIDES = frozenset({"assistant", "tool"})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 # The smallest step that scores, which are rounded to six digits, still show.
@@ -300,6 +302,8 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
         and earlier.author == later.author
         and later.trust >= earlier.trust
         and _moment(earlier) < _moment(later)
+        # The budget of the boat does not follow on that of the kitchen.
+        and (NOTE not in (earlier.category, later.category) or earlier.context == later.context)
         # Identity first: most memories share one cached scope (`scope_named`).
         and (earlier.scope is later.scope or earlier.scope == later.scope)
     )

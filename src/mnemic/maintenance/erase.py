@@ -60,6 +60,7 @@ class _Erasure:
     """
 
     store: RecordStore
+    clock: Clock
     actor: Actor
     token: str
     block: bool | None
@@ -135,7 +136,8 @@ class _Erasure:
         """Write the tombstone, once every write of the user that did not find it is committed."""
         # Alone in its transaction, so that other writes of the user wait only for this.
         await unit.reads.find_mark(self.actor.tenant, tombstone(self.token), lock="exclusive")
-        said = json.dumps({"block": self.block, "at": self.now.isoformat()})
+        # The time at which those writes are over: what was read before is barred, also from what was written meanwhile.
+        said = json.dumps({"block": self.block, "at": self.clock.now().isoformat()})
         await unit.apply(Mutation(tenant=self.actor.tenant, marks={tombstone(self.token): said}))
 
     async def _forget_requests(self, unit: Unit) -> int:
@@ -195,7 +197,7 @@ async def erase(
     checked_name(subject, "subject")
     now = clock.now()
     token = await subject_token(store, actor.tenant, subject)
-    erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds, subject)
+    erasure = _Erasure(store, clock, actor, token, block, now, new_id(now), feeds, subject)
     own = Scope(tenant=actor.tenant, level=Level.USER, owner=subject)
 
     async def everything() -> list[Memory]:
@@ -245,7 +247,7 @@ async def erase_key(
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, user)
-    erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
+    erasure = _Erasure(store, clock, actor, token, None, now, new_id(now), feeds)
     where = Where(
         scopes=(Scope(tenant=actor.tenant, level=Level.USER, owner=user),),
         keys=frozenset({key}),
@@ -277,7 +279,7 @@ async def erase_left(
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, f"tenant:{actor.tenant}")
-    erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
+    erasure = _Erasure(store, clock, actor, token, None, now, new_id(now), feeds)
     scopes: set[Scope] = set()
 
     async def everything() -> list[Memory]:

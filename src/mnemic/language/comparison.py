@@ -14,8 +14,9 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from mnemic.language.lexicon import Attribute, Lexicon, Phrase, no_places
+from mnemic.language.lexicon import Attribute, Lexicon, Phrase, Phrases, no_places
 from mnemic.language.statement import READ, Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
 
 COMPARED = 32768
@@ -27,6 +28,8 @@ HOUR_DIGITS = 2
 _DETERMINERS = ("articles", "mine")
 MAX_ASIDE = 2
 """Words that a known statement may have beside what an ending names."""
+MAX_OPPOSED = 2
+"""Words in which two statements of opposite meaning differ: "open", "closed"."""
 
 
 class How(StrEnum):
@@ -47,8 +50,7 @@ class Evidence:
     named: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A known statement with its labels."""
 
     text: str
@@ -66,15 +68,11 @@ class _Fact:
     plain: frozenset[str] = frozenset()
 
 
-def compare(known: Known, new: str) -> Evidence | None:
+@lru_cache(maxsize=COMPARED)
+def compare(known: Known, text: str) -> Evidence | None:
     """Return the evidence that a new statement gives against a known one, or that the two say the same; None if both
     stand.
     """
-    return _compare(known, new)
-
-
-@lru_cache(maxsize=COMPARED)
-def _compare(known: Known, text: str) -> Evidence | None:
     old, new = read_alike(_parse_known(known), read(text))
     # Most neighbours share neither a word nor an attribute with a statement.
     if _subjects(old).isdisjoint(_subjects(new)):
@@ -105,16 +103,16 @@ def _subjects(statement: Statement) -> frozenset[str]:
     for clause in statement.clauses:
         for attribute in clause.lexicon.attributes:
             # "We broke up" names nobody; "my employer: Zeiss" is a key.
-            if any(map(clause.find, attribute.parted)) or not attribute.keys.isdisjoint(clause.set):
+            if clause.find(attribute.parted) or not attribute.keys.isdisjoint(clause.set):
                 about.add(f"@{attribute.name}")
     return statement.whole.content | about
 
 
 def says_same(old: Statement, new: Statement) -> bool:
     """Return True if two statements have the same words: case, accents, punctuation, articles and plural apart."""
+    same = old.same_words == new.same_words and bool(old.same_words)
     # Signs are no punctuation: "-5" is not "5", and "a < b" not "a > b".
-    signs = _SIGNS.findall(old.text) == _SIGNS.findall(new.text)
-    return signs and bool(old.same_words) and old.same_words == new.same_words
+    return same and _SIGNS.findall(old.text) == _SIGNS.findall(new.text)
 
 
 _SIGNS = re.compile(r"[<>=+*/\\|~^&%$€£#@{}\[\]_`]|-(?=\d)")
@@ -139,8 +137,6 @@ def is_safety(text: str, key: str | None = None) -> bool:
 
 
 _ANOTHER = "another "
-_OTHER = frozenset({"?"})
-"""Owner of a clause whose subject is a pronoun for somebody else."""
 
 HEALTH_ROOTS = (
     "allerg", "alerg", "asthm", "asm", "diabet", "epilep", "insulin", "celiac", "coeliac", "zoliak", "intoleran",
@@ -154,7 +150,7 @@ HEALTH_ROOTS = (
 
 
 def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
-    if _is_compound(old):
+    if _is_compound(old) or not (_has_cue(clause) or _states_single(old.clauses[0], clause)):
         return None
     facts = list(_known_facts(known, old))
     # What is said of a passing occasion does not concern a habit.
@@ -176,14 +172,33 @@ def _by_clause(known: Known, old: Statement, clause: Clause) -> Evidence | None:
     return _another_value(facts, clause) or _switched(old, clause) or _find_aligned(old, facts, clause)
 
 
+_CUES = ("no_longer", "negations", "raised", "risen", "instead_of", "replaces", "changes", "newness")
+
+
+@lru_cache(maxsize=READ)
+def _has_cue(clause: Clause) -> bool:
+    """Return True if a clause has words of a change or an end, of anything: most clauses have none."""
+    return (
+        clause.negated
+        or any(clause.says(name) for name in _CUES)
+        or any(
+            clause.find(phrases) for one in clause.lexicon.attributes for phrases in (one.ends, one.gone, one.parted)
+        )
+        or any(fact.changes for fact in _facts(clause))
+    )
+
+
 def _is_occasion(clause: Clause, old: Statement) -> bool:
     """Return True for one time of what is known as a habit: "this week", "the Thursday lesson", of every Thursday."""
     if clause.has("occasions") and any(one.has("habits") for one in old.clauses):
         return True
+    if not clause.has("days"):
+        return False
     days = [word for word in clause.words if _sort(word, clause) == "day"]
     return any(_is_one_of(day, one) for day in days for one in old.clauses)
 
 
+@lru_cache(maxsize=READ)
 def _is_compound(old: Statement) -> bool:
     """Return True if a text states several things, of which a change would take all away."""
     clauses = [clause for clause in old.clauses if clause.content]
@@ -193,12 +208,13 @@ def _is_compound(old: Statement) -> bool:
     return any(plain in old.lexicon.words("joining") and plain not in inside for plain in clauses[0].plain)
 
 
+@lru_cache(maxsize=READ)
 def _tells_several(old: Statement) -> bool:
     """Return True if a text states several things by itself; "in Ghent, above a bakery" is one."""
     clauses = [clause for clause in old.clauses if clause.content]
     if len(clauses) <= 1:
         return _is_compound(old)
-    return any(_verbs(clause) or (clause.subject is not None and clause.subject.own) for clause in clauses[1:])
+    return any(clause.verbs or (clause.subject is not None and clause.subject.own) for clause in clauses[1:])
 
 
 def _known_facts(known: Known, old: Statement) -> Iterator[_Fact]:
@@ -225,28 +241,14 @@ def _facts(clause: Clause) -> tuple[_Fact, ...]:
 def _find_facts(clause: Clause) -> Iterator[_Fact]:
     for attribute in clause.lexicon.attributes:
         for changes, phrases in ((True, attribute.change), (False, attribute.state)):
-            for phrase in phrases:
-                for start, end, value in clause.find(phrase):
-                    if value is not None and attribute.name == "medicine" and _is_one_thing(value, clause):
-                        continue
-                    words = frozenset(clause.words[at].stem for at in range(start, end)) - (
-                        value.stems if value is not None else frozenset()
-                    )
-                    plain = frozenset(clause.plain[start:end])
-                    yield _Fact(attribute, value, _owner(clause, words), changes, words, plain)
-
-
-def _owner(clause: Clause, words: frozenset[str]) -> frozenset[str]:
-    """Return the stems of who or what a clause is about; empty for the speaker."""
-    subject = clause.whose
-    if subject is None:
-        return _OTHER if clause.of_other else frozenset()
-    stems = subject.stems - words
-    return frozenset() if subject.own and not stems else stems or subject.stems
-
-
-def _same_owner(one: frozenset[str], other: frozenset[str]) -> bool:
-    return one == other
+            for _, start, end, value in clause.find(phrases):
+                if value is not None and attribute.name == "medicine" and _is_one_thing(value, clause):
+                    continue
+                words = frozenset(clause.words[at].stem for at in range(start, end)) - (
+                    value.stems if value is not None else frozenset()
+                )
+                plain = frozenset(clause.plain[start:end])
+                yield _Fact(attribute, value, clause.owner_beside(words), changes, words, plain)
 
 
 # -- an end of the known thing ---------------------------------------------------------------------------------------
@@ -255,19 +257,15 @@ def _same_owner(one: frozenset[str], other: frozenset[str]) -> bool:
 def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
     """Find "I no longer play the cello": the known statement's own words, and that they hold no more."""
     negations = clause.lexicon.words("negations")
-    for phrase in clause.lexicon.phrases("no_longer"):
-        found = clause.find(phrase)
-        if not found:
-            continue
-        start, end, _ = found[0]
+    for phrase, start, end, _ in clause.find(clause.lexicon.phrases("no_longer")):
         outright = not phrase[0].isdisjoint(clause.lexicon.words("outright"))
         if outright == (clause.negated and not frozenset().union(*phrase) & negations):
             continue  # "not ... any more" needs its "not"; "I'm not used to it" is none
         cue = frozenset(clause.words[at].stem for at in range(start, end))
-        said = _meaning(clause) - cue
-        known = _meaning(old.clauses[0])
-        owned = _same_owner(_owner(old.clauses[0], frozenset()), _owner(clause, frozenset()))
-        if owned and said <= known | _verbs(clause) and (said & known) and _is_aside(old, known - said):
+        said = clause.meaning - cue
+        known = old.clauses[0].meaning
+        owned = old.clauses[0].owner == clause.owner
+        if owned and said <= known | clause.verbs and (said & known) and _is_aside(old, known - said):
             return Evidence(How.ENDED, "no longer")
     return None
 
@@ -284,25 +282,24 @@ def _find_end(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
             continue
         if (named := _by_leaving(attribute, fact, old, clause)) is not None:
             return Evidence(How.ENDED, f"gone: {attribute.name}", named)
-        if any(_is_parted(fact, clause, phrase) for phrase in attribute.parted):
+        if _is_parted(fact, clause, attribute.parted):
             return Evidence(How.ENDED, f"ended: {attribute.name}")
     return None
 
 
 def _by_verb(attribute: Attribute, fact: _Fact, old: Statement, clause: Clause) -> bool | None:
     """Return whether a clause ends a fact by a verb whose object it is: "I sold the Panda"; None if it does not."""
-    for phrase in attribute.ends:
-        for start, end, slot in clause.find(phrase):
-            object_ = slot or _object(clause, start, end)
-            if object_ is None or _is_some(object_, fact, clause) or _is_at_hour(clause):
-                continue
-            if not _is_by_owner(fact, clause, object_, start):
-                continue
-            # "I left Sue at the station", "He dejado la aspirina en la mesa": a place makes it a day's event.
-            if (attribute.parted or attribute.safety) and not _is_only_timed(clause, start, end, object_):
-                continue
-            if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
-                return named
+    for _, start, end, slot in clause.find(attribute.ends):
+        object_ = slot or _object(clause, start, end)
+        if object_ is None or _is_some(object_, fact, clause) or _is_at_hour(clause):
+            continue
+        if not _is_by_owner(fact, clause, object_, start):
+            continue
+        # "I left Sue at the station", "He dejado la aspirina en la mesa": a place makes it a day's event.
+        if (attribute.parted or attribute.safety) and not _is_only_timed(clause, start, end, object_):
+            continue
+        if (named := _means(object_, fact, old, clause)) is not None and _rest_agrees(old, clause):
+            return named
     return None
 
 
@@ -319,19 +316,18 @@ def _by_leaving(attribute: Attribute, fact: _Fact, old: Statement, clause: Claus
     subject = clause.subject
     if fact.value is None or subject is None:
         return None
-    for phrase in attribute.gone:
-        for start, end, _ in clause.find(phrase):
-            if _follows(clause, subject, start) and _ends_there(clause, end):
-                return _means(subject, fact, old, clause)
+    for _, start, end, _ in clause.find(attribute.gone):
+        if _follows(clause, subject, start) and _ends_there(clause, end):
+            return _means(subject, fact, old, clause)
     return None
 
 
-def _is_parted(fact: _Fact, clause: Clause, phrase: Phrase) -> bool:
+def _is_parted(fact: _Fact, clause: Clause, phrases: Phrases) -> bool:
     """Return True for "Tom and I split up"; not for "We split the bill" and "My parents split up"."""
     partner = fact.value.stems if fact.value is not None else frozenset()
-    if fact.owner or not clause.has("me") or clause.names - partner or not _owner(clause, frozenset()) <= partner:
+    if fact.owner or not clause.has("me") or clause.names - partner or not clause.owner <= partner:
         return False
-    for start, end, _ in clause.find(phrase):
+    for _, start, end, _ in clause.find(phrases):
         parted = clause.phrase_before(start) if clause.lexicon.verb_last else None
         if _ends_there(clause, end) and (parted is None or parted.stems <= partner):
             return True
@@ -365,7 +361,7 @@ def _is_some(phrased: Phrased, fact: _Fact, clause: Clause) -> bool:
 
 def _is_by_owner(fact: _Fact, clause: Clause, object_: Phrased, start: int) -> bool:
     """Return True if the one who ends something is the one it is known of. Of a medicine, a doctor may."""
-    if _same_owner(fact.owner, _owner(clause, frozenset())):
+    if fact.owner == clause.owner:
         return True
     if fact.owner or not fact.attribute.safety:
         return False
@@ -479,7 +475,7 @@ def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
             other = new.value is None or new.value.stems.isdisjoint(fact.value.stems)
             if _is_of_thing(clause, new):
                 continue
-            if other and _same_owner(fact.owner, new.owner):
+            if other and fact.owner == new.owner:
                 return Evidence(How.CHANGED, _ANOTHER + fact.attribute.name)
     return None
 
@@ -487,18 +483,18 @@ def _another_value(facts: list[_Fact], clause: Clause) -> Evidence | None:
 def _switched(old: Statement, clause: Clause) -> Evidence | None:
     """Find another name for what a known thing is done with: "We switched to Asana for our boards"."""
     lexicon, known = clause.lexicon, old.clauses[0]
-    verbs = {at for one in lexicon.phrases("changes") for start, end, _ in clause.find(one) for at in range(start, end)}
+    verbs = {at for _, start, end, _ in clause.find(lexicon.phrases("changes")) for at in range(start, end)}
+    if not verbs:
+        return None
     new, thing = _phrase_after(clause, "to_words"), _phrase_after(clause, "for_words")
-    if not verbs or new is None or thing is None or not new.is_name or thing.is_name:
+    if new is None or thing is None or not new.is_name or thing.is_name:
         return None
     # "I moved to Genoa for the summer school" tells of a place.
     moved = any(fact.attribute.name == "residence" for fact in _facts(clause))
-    if (moved and new.words[0].plain not in no_places()) or not _same_owner(
-        _owner(known, frozenset()), _owner(clause, frozenset())
-    ):
+    if (moved and new.words[0].plain not in no_places()) or known.owner != clause.owner:
         return None
-    said = _meaning(clause) - new.stems - thing.stems - {clause.words[at].stem for at in verbs}
-    left = _meaning(known) - thing.stems - _verbs(known) - _after_speaker(known)
+    said = clause.meaning - new.stems - thing.stems - {clause.words[at].stem for at in verbs}
+    left = known.meaning - thing.stems - known.verbs - _after_speaker(known)
     if said or not thing.stems <= known.content or len(left) != 1 or not left <= known.names or left <= new.stems:
         return None
     return Evidence(How.CHANGED, "switched")
@@ -545,7 +541,7 @@ def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
         values = [word for word in known.words if _sort(word, known) == sort]
         if len(values) != 1 or _same_value(values[0], value) or not thing.stems <= known.content:
             continue
-        left = _meaning(known) - _meaning(clause) - thing.stems - _verbs(known) - {values[0].stem}
+        left = known.meaning - clause.meaning - thing.stems - known.verbs - {values[0].stem}
         if not left and _same_unit(known, clause, values[0], value):
             return Evidence(How.CHANGED, "another amount")
     return None
@@ -553,21 +549,22 @@ def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
 
 def _find_moves(clause: Clause, known: Clause) -> Iterator[tuple[Phrased, int]]:
     """Yield the things of which a clause says that they moved, each with the place of where to."""
-    for phrase in clause.lexicon.phrases("raised"):
-        for _, end, thing in clause.find(phrase):
-            if thing is not None:
-                yield thing, end
+    for _, _, end, thing in clause.find(clause.lexicon.phrases("raised")):
+        if thing is not None:
+            yield thing, end
+    risen = clause.find(clause.lexicon.phrases("risen"))
+    if not risen:
+        return
     subject = clause.subject
     # "My appointment with the dentist": what is known of the thing stands beside it.
     said = known.set | clause.lexicon.words("prepositions", "articles")
-    for phrase in clause.lexicon.phrases("risen"):
-        for start, end, slot in clause.find(phrase):
-            if slot is not None and clause.lexicon.verb_last:
-                # "Die Miete ist auf 905 gestiegen", "Wir haben die Miete auf 905 erhöht"
-                if (thing := clause.phrase_before(start)) is not None:
-                    yield thing, slot.start
-            elif subject is not None and _follows(clause, subject, start, said):
-                yield subject, end
+    for _, start, end, slot in risen:
+        if slot is not None and clause.lexicon.verb_last:
+            # "Die Miete ist auf 905 gestiegen", "Wir haben die Miete auf 905 erhöht"
+            if (thing := clause.phrase_before(start)) is not None:
+                yield thing, slot.start
+        elif subject is not None and _follows(clause, subject, start, said):
+            yield subject, end
 
 
 def _value_at(clause: Clause, at: int) -> Word | None:
@@ -611,9 +608,9 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
     for start, end, replaced in _old_values(clause):
         if replaced is None or not replaced.stems <= one.content:
             continue
-        beside = (_meaning(clause) & _meaning(one)) - replaced.stems
+        beside = (clause.meaning & one.meaning) - replaced.stems
         verbs = {clause.words[at].stem for at in range(start, end)}
-        owned = _same_owner(_owner(one, frozenset()), _owner(clause, frozenset()))
+        owned = one.owner == clause.owner
         if owned and not known.safety and _is_replaced(replaced, facts, clause, start):
             return Evidence(How.CHANGED, "replaced")
         residence = any(
@@ -626,7 +623,7 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
         if residence and owned:
             return Evidence(How.CHANGED, "named as the old value")
         things = beside - verbs
-        if things and (owned or _owner(one, frozenset()) <= _meaning(clause)) and not known.safety:
+        if things and (owned or one.owner <= clause.meaning) and not known.safety:
             return Evidence(How.CHANGED, "named as the old value")
     return None
 
@@ -640,7 +637,7 @@ def _is_replaced(replaced: Phrased, facts: list[_Fact], clause: Clause, start: i
     )
     if not used or not (replaced.definite or replaced.own):
         return False
-    if any(found[0] <= replaced.start < found[1] for one in lexicon.phrases("replaces") for found in clause.find(one)):
+    if any(place.start <= replaced.start < place.end for place in clause.find(lexicon.phrases("replaces"))):
         return True
     before = replaced.start - 1
     if clause.plain[before] not in lexicon.words("from_words"):
@@ -650,22 +647,21 @@ def _is_replaced(replaced: Phrased, facts: list[_Fact], clause: Clause, start: i
 
 def _old_values(clause: Clause) -> Iterator[tuple[int, int, Phrased | None]]:
     lexicon = clause.lexicon
-    for phrase in lexicon.phrases("instead_of"):
-        for start, end, _ in clause.find(phrase):
-            value = clause.noun_phrase(end)
-            if value is None and end < len(clause.words) and _sort(clause.words[end], clause) is not None:
-                word = clause.words[end]
-                value = Phrased(
-                    (word,), word, definite=True, indefinite=False, own=False, others=False, start=end, end=end + 1
-                )
-            # "room 5, not 3" denies a value; "can't wait" denies an act.
-            denies = phrase[0] <= lexicon.words("negations")
-            if denies and value and any(not word.name and _sort(word, clause) is None for word in value.words):
-                continue
-            yield start, end, value
-    for phrase in lexicon.phrases("replaces"):
-        yield from clause.find(phrase)
-    changed = [start for phrase in lexicon.phrases("changes") for start, _, _ in clause.find(phrase)]
+    for phrase, start, end, _ in clause.find(lexicon.phrases("instead_of")):
+        value = clause.noun_phrase(end)
+        if value is None and end < len(clause.words) and _sort(clause.words[end], clause) is not None:
+            word = clause.words[end]
+            value = Phrased(
+                (word,), word, definite=True, indefinite=False, own=False, others=False, start=end, end=end + 1
+            )
+        # "room 5, not 3" denies a value; "can't wait" denies an act.
+        denies = phrase[0] <= lexicon.words("negations")
+        if denies and value and any(not word.name and _sort(word, clause) is None for word in value.words):
+            continue
+        yield start, end, value
+    for _, start, end, value in clause.find(lexicon.phrases("replaces")):
+        yield start, end, value
+    changed = [place.start for place in clause.find(lexicon.phrases("changes"))]
     if not changed:
         return
     for at, plain in enumerate(clause.plain):
@@ -680,10 +676,12 @@ def _find_aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str 
     person has one of: "my landlord is Ana".
     """
     known = old.clauses[0]
-    lexicon = clause.lexicon
-    mine, theirs = _meaning(known), _meaning(clause) - _cue_stems(clause)
+    lexicon, single = clause.lexicon, _states_single(known, clause)
+    if not (single or clause.says("newness")):
+        return None
+    mine, theirs = known.meaning, clause.meaning - _cue_stems(clause)
     gone, come = mine - theirs, theirs - mine
-    core = (mine & theirs) - _verbs(clause)
+    core = (mine & theirs) - clause.verbs
     if not (gone and come and core):
         return None
     sorts = {_sort_of(stem, known) for stem in gone} | {_sort_of(stem, clause) for stem in come}
@@ -704,9 +702,15 @@ def _find_aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str 
     # Where every noun is written large, one more word is no name: "Ich trinke jetzt Tee".
     if clause.says("newness") and not ("name" in sorts and lexicon.capital_nouns):
         return Evidence(How.CHANGED, "the newer value")
-    single = one is not None and one.head.plain in lexicon.words("single") and (one.own or one.definite)
-    stated = not clause.set.isdisjoint(lexicon.words("copulas")) and not known.set.isdisjoint(lexicon.words("copulas"))
-    return Evidence(How.CHANGED, "one at a time") if single and stated else None
+    return Evidence(How.CHANGED, "one at a time") if single else None
+
+
+def _states_single(known: Clause, clause: Clause) -> bool:
+    """Return True if two clauses say what somebody or something is of which there is one: "my landlord is Ana"."""
+    lexicon, subject = clause.lexicon, known.subject
+    if subject is None or subject.head.plain not in lexicon.words("single") or not (subject.own or subject.definite):
+        return False
+    return clause.has("copulas") and not known.set.isdisjoint(lexicon.words("copulas"))
 
 
 def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:
@@ -733,8 +737,7 @@ def _sort_of(stem: str, clause: Clause) -> str | None:
 def _cue_stems(clause: Clause) -> frozenset[str]:
     return frozenset(
         clause.words[at].stem
-        for phrase in clause.lexicon.phrases("newness")
-        for start, end, _ in clause.find(phrase)
+        for _, start, end, _ in clause.find(clause.lexicon.phrases("newness"))
         for at in range(start, end)
     )
 
@@ -750,16 +753,14 @@ def _find_opposite(old: Statement, new: Statement) -> Evidence | None:
     if one.asks or other.asks or one.has("unreal") or other.has("unreal"):
         return None
     mine, theirs = _claim(one), _claim(other)
-    if not mine or not theirs:
+    pair = mine ^ theirs
+    if not mine or not theirs or len(pair) > MAX_OPPOSED:
         return None
     denials = _denials(one) != _denials(other)
-    owners = _owner(one, frozenset()), _owner(other, frozenset())
-    if mine == theirs:
+    if not pair:
         return Evidence(How.OPPOSED, "negation") if denials else None
-    gone, come = mine - theirs, theirs - mine
-    pair = frozenset({*gone, *come})
-    antonym = len(gone) == len(come) == 1 and pair in _antonyms(one.lexicon)
-    if antonym and not denials and (mine & theirs or owners == (frozenset(), frozenset())):
+    antonym = len(mine - theirs) == len(theirs - mine) == 1 and pair in _antonyms(one.lexicon)
+    if antonym and not denials and (mine & theirs or not (one.owner or other.owner)):
         return Evidence(How.OPPOSED, "antonym")
     # "always" and "never", of which one is a negation
     denial = (one.set ^ other.set) & one.lexicon.words("negations")
@@ -773,15 +774,23 @@ def _antonyms(lexicon: Lexicon) -> frozenset[frozenset[str]]:
     return frozenset(frozenset(map(stem_of, pair)) for pair in lexicon.antonyms)
 
 
+@lru_cache(maxsize=READ)
 def _claim(clause: Clause) -> frozenset[str]:
-    lexicon = clause.lexicon
-    skipped = lexicon.words("articles") | lexicon.words("negations") | lexicon.words("time_words")
-    skipped |= (
-        lexicon.words("auxiliaries")
-        | lexicon.words("mine")
-        | lexicon.words("me", "denied", "linking", "predeterminers")
-    )
+    skipped = clause.lexicon.words(*_BESIDE_CLAIM)
     return frozenset(word.value or word.stem for word in clause.words if not word.mark and word.plain not in skipped)
+
+
+_BESIDE_CLAIM = (
+    "articles",
+    "negations",
+    "time_words",
+    "auxiliaries",
+    "mine",
+    "me",
+    "denied",
+    "linking",
+    "predeterminers",
+)
 
 
 def _denials(clause: Clause) -> int:
@@ -790,19 +799,6 @@ def _denials(clause: Clause) -> int:
 
 
 # -- words -----------------------------------------------------------------------------------------------------------
-
-
-def _meaning(clause: Clause) -> frozenset[str]:
-    """Return the stems that carry meaning: without units, times and negations."""
-    lexicon = clause.lexicon
-    return frozenset(
-        word.stem for word in clause.words if clause.is_content(word) and word.plain not in lexicon.words("units")
-    )
-
-
-def _verbs(clause: Clause) -> frozenset[str]:
-    known = clause.lexicon.verbs
-    return frozenset(word.stem for word in clause.words if word.plain in known)
 
 
 def _is_aside(old: Statement, left: frozenset[str]) -> bool:
@@ -826,7 +822,7 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
         return False
     if any(_is_occasion(clause, old) for clause in said.clauses):
         return False
-    shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole)
+    shared = (said.whole.meaning & old.whole.meaning) - said.whole.verbs
     named = shared & (old.whole.names | said.whole.names | _values(old))
     # Of "Pixel and Bug", words on Bug leave Pixel.
     if named and old.whole.has("joining") and old.whole.names - said.whole.names:
@@ -836,8 +832,8 @@ def bears(known: Known, new: str, quote: str | None = None) -> bool:
         # Of a safety fact, the words of its own attribute: naming its object is not enough.
         safe = {one for one in alike if _is_safety_attribute(old, one)}
         return bool(shared) and (bool(safe) or is_safety(text)) and _one_person(old, said)
-    about = _owner(old.clauses[0], frozenset())
-    if about and about <= _meaning(said.whole):
+    about = old.clauses[0].owner
+    if about and about <= said.whole.meaning:
         return True  # "We moved the studio to Bruges" names what "The studio is in Ghent" is about
     return bool(named or alike or shared) and (bool(named) or _one_person(old, said))
 
@@ -870,19 +866,18 @@ def _attributes(known: Known, statement: Statement) -> frozenset[str]:
     if attribute is not None:
         found.add(attribute.name)
     for one in statement.lexicon.attributes:
-        said = any(clause.find(phrase) for clause in statement.clauses for phrase in (*one.ends, *one.parted))
-        if said and not one.words.isdisjoint(statement.whole.set):
-            found.add(one.name)
-        if any(clause.find(phrase) for clause in statement.clauses for phrase in one.parted):
+        parted = any(clause.find(one.parted) for clause in statement.clauses)
+        named = not one.words.isdisjoint(statement.whole.set)
+        if parted or (named and any(clause.find(one.ends) for clause in statement.clauses)):
             found.add(one.name)
     return frozenset(found)
 
 
 def _one_person(old: Statement, new: Statement) -> bool:
     """Return True unless the two are plainly about different people or things."""
-    owners = [_owner(clause, frozenset()) for clause in old.clauses if clause.content][:1]
+    owners = [clause.owner for clause in old.clauses if clause.content][:1]
     # A request ("Can you switch the band to transfers?") is about what it names, not about who is asked.
-    others = [_owner(clause, frozenset()) for clause in new.clauses if clause.content and not clause.asks]
+    others = [clause.owner for clause in new.clauses if clause.content and not clause.asks]
     if not owners or not others:
         return True
     return any(one == owners[0] or not one.isdisjoint(owners[0]) for one in others)
@@ -903,7 +898,7 @@ def is_about_author(text: str) -> bool:
     """Return True if a text speaks of its author and of nobody else: "I visited my aunt"."""
     said = [clause for clause in read(text).clauses if clause.content]
     return any(clause.has("speaker") or clause.has("mine") for clause in said) and all(
-        not _owner(clause, frozenset()) for clause in said[:1]
+        not clause.owner for clause in said[:1]
     )
 
 
@@ -914,12 +909,15 @@ def is_about_author(text: str) -> bool:
 def shared_content(known: Known, new: str) -> frozenset[str]:
     """Return the stems of the words of meaning that two statements share: no times, no units, no verbs."""
     old, said = read_alike(_parse_known(known), read(new))
-    shared = frozenset[str]().union(*map(_meaning, old.clauses)) & frozenset[str]().union(*map(_meaning, said.clauses))
-    return shared.difference(*map(_verbs, (*old.clauses, *said.clauses)))
+    shared = _words_of_meaning(old) & _words_of_meaning(said)
+    return shared.difference(*(clause.verbs for clause in (*old.clauses, *said.clauses))) if shared else shared
+
+
+def _words_of_meaning(statement: Statement) -> frozenset[str]:
+    return frozenset[str]().union(*(clause.meaning for clause in statement.clauses))
 
 
 _CHANGE = ("newness", "no_longer", "changes", "replaces", "risen", "raised", "corrections")
-_ENDS = ("change", "ends", "gone", "parted")
 
 
 @lru_cache(maxsize=READ)
@@ -928,7 +926,9 @@ def tells_change(text: str) -> bool:
     return any(
         any(clause.says(name) for name in _CHANGE)
         or any(
-            clause.find(phrase) for one in clause.lexicon.attributes for name in _ENDS for phrase in getattr(one, name)
+            clause.find(phrases)
+            for one in clause.lexicon.attributes
+            for phrases in (one.change, one.ends, one.gone, one.parted)
         )
         for clause in read(text).clauses
     )
@@ -954,7 +954,7 @@ def contests(known: Known, new: Known) -> bool:
         and fact.value is not None
         and one.value is not None
         and one.value.stems.isdisjoint(fact.value.stems)
-        and _same_owner(one.owner, fact.owner)
+        and one.owner == fact.owner
         for clause in said.clauses
         if not clause.unreal and not clause.says("additive") and not _past(clause)
         for one in _facts(clause)
@@ -970,24 +970,23 @@ def tells_change_of(known: Known, new: str) -> bool:
     old, said = read_alike(_parse_known(known), read(new))
     if not old.clauses or not said.clauses or _tells_several(old):
         return False
-    owner = _owner(old.clauses[0], frozenset())
+    owner = old.clauses[0].owner
     moved = [thing for clause in said.clauses if not clause.unreal for thing, _ in _find_moves(clause, old.whole)]
     # "The doctor raised Leo's syrup": whoever did it, the thing is the known one's.
     if any(thing.definite and owner <= thing.stems <= old.whole.content for thing in moved):
         return True
-    if not _one_person(old, said):
+    if not any(_tells_change(clause, old) for clause in said.clauses) or not _one_person(old, said):
         return False
     if old.whole.names and said.whole.names and old.whole.names.isdisjoint(said.whole.names):
         return False
-    shared = (_meaning(said.whole) & _meaning(old.whole)) - _verbs(said.whole) - _verbs(old.whole)
-    return bool(shared) and any(_tells_change(clause, old) for clause in said.clauses)
+    return bool((said.whole.meaning & old.whole.meaning) - said.whole.verbs - old.whole.verbs)
 
 
 def _tells_change(clause: Clause, old: Statement) -> bool:
-    if clause.unreal or clause.says("additive") or _past(clause) or _is_occasion(clause, old):
+    if not clause.says("newness") or clause.unreal or clause.says("additive") or _past(clause):
         return False
     subject = clause.subject
-    return clause.says("newness") and (subject is None or subject.stems <= old.whole.content)
+    return not _is_occasion(clause, old) and (subject is None or subject.stems <= old.whole.content)
 
 
 def _text(known: Known) -> str:
@@ -1009,7 +1008,7 @@ def is_correction(text: str) -> bool:
 
 def _opens(said: Statement, phrase: Phrase) -> bool:
     """Return True if a statement opens with a phrase; one word stands for itself ("No, the 21st", not "No worries")."""
-    plain = [word.plain for word in said.words]
+    plain = said.whole.plain
     if len(plain) <= len(phrase) or any(plain[place] not in words for place, words in enumerate(phrase)):
         return False
     return len(phrase) > 1 or said.words[1].mark
@@ -1026,8 +1025,7 @@ def corrected_text(known: str, text: str) -> str | None:
     negated = False
     cues = {
         said.whole.words[at]
-        for phrase in lexicon.phrases("corrections")
-        for start, end, _ in said.whole.find(phrase)
+        for _, start, end, _ in said.whole.find(lexicon.phrases("corrections"))
         for at in range(start, end)
     }
     for word in said.words:
@@ -1100,9 +1098,9 @@ def differs_in_value(known: Known, new: str) -> Evidence | None:
     if len(old.clauses) != 1 or len(said.clauses) != 1 or said.clauses[0].unreal or old.clauses[0].unreal:
         return None
     one, other = old.clauses[0], said.clauses[0]
-    mine, theirs = _meaning(one), _meaning(other) - _cue_stems(other)
+    mine, theirs = one.meaning, other.meaning - _cue_stems(other)
     gone, come = mine - theirs, theirs - mine
-    if not (len(gone) == len(come) == 1 and (mine & theirs) - _verbs(other)):
+    if not (len(gone) == len(come) == 1 and (mine & theirs) - other.verbs):
         return None
     sorts = {_sort_of(stem, one) for stem in gone} | {_sort_of(stem, other) for stem in come}
     first, second = one.subject, other.subject

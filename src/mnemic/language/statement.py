@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
-from mnemic.language.lexicon import BESIDE, SLOT, Attribute, Lexicon, Phrase, language_shares, lexicon
+from mnemic.language.lexicon import BESIDE, SLOT, Attribute, Lexicon, Phrase, Phrases, language_shares, lexicon
 from mnemic.language.text.normalise import bare, nfkc
 
 MAX_CHARS = 1000
@@ -62,7 +63,7 @@ class Word:
     mark: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phrased:
     """A noun phrase at a place of a clause. `definite`: it means one known thing ("the Panda", "my Panda", "Odile");
     `indefinite`: any or some of its sort ("a panda").
@@ -77,19 +78,35 @@ class Phrased:
     start: int
     end: int
 
-    @property
+    @cached_property
     def is_name(self) -> bool:
         """True if a name is in it."""
         return any(word.name for word in self.words)
 
-    @property
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its words."""
         return frozenset(word.stem for word in self.words)
 
 
+class Place(NamedTuple):
+    """Place of a phrase in a clause, with the noun phrase of its slot, if it has one."""
+
+    phrase: Phrase
+    start: int
+    end: int
+    slot: Phrased | None
+
+
+SOMEBODY = frozenset({"?"})
+"""Owner of a clause whose subject is a pronoun for somebody else."""
+
+
 class Clause:
-    """A clause: a part of a statement that can change or end something by itself."""
+    """A clause: a part of a statement that can change or end something by itself.
+
+    What is read of it is kept: a statement is compared with many.
+    """
 
     def __init__(
         self,
@@ -104,6 +121,7 @@ class Clause:
         self.told = told
         self.plain = tuple(word.plain for word in words)
         self.set = frozenset(self.plain)
+        self._places: dict[Phrases, tuple[Place, ...]] = {}
 
     def has(self, name: str) -> bool:
         """Return True if it has a word of a class."""
@@ -111,9 +129,9 @@ class Clause:
 
     def says(self, name: str) -> bool:
         """Return True if it has a phrase of a class."""
-        return any(self.find(phrase) for phrase in self.lexicon.phrases(name))
+        return bool(self.find(self.lexicon.phrases(name)))
 
-    @property
+    @cached_property
     def unreal(self) -> bool:
         """True if it states no fact of today: a question, a wish, a plan."""
         unreal = self.lexicon.words("unreal")
@@ -124,7 +142,7 @@ class Clause:
         # "I dreamt that I sold it"
         return self.told and self.before is not None and self.before.unreal
 
-    @property
+    @cached_property
     def negated(self) -> bool:
         """True if it has a negation."""
         return self.has("negations")
@@ -139,12 +157,19 @@ class Clause:
             or (not word.name and word.plain in lexicon.words("time_words", "habits"))
         )
 
-    def find(self, phrase: Phrase) -> list[tuple[int, int, Phrased | None]]:
-        """Return the places of a phrase, each with the noun phrase of its slot, if it has one."""
+    def find(self, phrases: Phrases) -> tuple[Place, ...]:
+        """Return the places of the phrases of a class, phrase by phrase."""
+        if not phrases.may_be_in(self.set):
+            return ()
+        found = self._places.get(phrases)
+        if found is None:
+            found = self._places[phrases] = tuple(place for phrase in phrases for place in self._find_phrase(phrase))
+        return found
+
+    def _find_phrase(self, phrase: Phrase) -> Iterator[Place]:
         for words in phrase.needed:
             if words.isdisjoint(self.set):
-                return []
-        found = []
+                return
         first = phrase[0]
         # "my rent", "a drive": after a determiner the word is no verb.
         verb = len(phrase) == 2 and SLOT in phrase[1]
@@ -155,8 +180,7 @@ class Clause:
                 continue
             end, slot = self._match(phrase, start)
             if end is not None and not (verb and self._is_perfect(start, end)):
-                found.append((start, end, slot))
-        return found
+                yield Place(phrase, start, end, slot)
 
     def _begins(self, at: int) -> bool:
         """Return True if a noun phrase may begin at a place: not in the midst of one, and where a verb stands last, not
@@ -431,6 +455,31 @@ class Clause:
         return frozenset(word.stem for word in self.words if self.is_content(word))
 
     @cached_property
+    def meaning(self) -> frozenset[str]:
+        """Stems that carry meaning: without units, times and negations."""
+        units = self.lexicon.words("units")
+        return frozenset(word.stem for word in self.words if self.is_content(word) and word.plain not in units)
+
+    @cached_property
+    def verbs(self) -> frozenset[str]:
+        """Stems of its verbs that the lexicon knows."""
+        known = self.lexicon.verbs
+        return frozenset(word.stem for word in self.words if word.plain in known)
+
+    @cached_property
+    def owner(self) -> frozenset[str]:
+        """Stems of who or what it is about; empty for the speaker."""
+        return self.owner_beside(frozenset())
+
+    def owner_beside(self, words: frozenset[str]) -> frozenset[str]:
+        """Return its owner without these stems, which belong to what is said."""
+        subject = self.whose
+        if subject is None:
+            return SOMEBODY if self.of_other else frozenset()
+        stems = subject.stems - words
+        return frozenset() if subject.own and not stems else stems or subject.stems
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """Stems of its names and identifiers."""
         return frozenset(word.stem for word in self.words if word.name)
@@ -463,7 +512,7 @@ class Statement:
         plural and the preposition of a place do not count.
         """
         lexicon = self.lexicon
-        left_out = lexicon.words("articles") | lexicon.words("same_place")
+        left_out = lexicon.words("articles", "same_place")
         return tuple(
             word.value or (word.plain if word.name and _INSIDE.search(word.plain) else _singular(word.plain))
             for word in self.words

@@ -36,6 +36,34 @@ class Phrase(tuple[frozenset[str], ...]):  # noqa: SLOT001 (a tuple of any lengt
         return made
 
 
+class Phrases(tuple[Phrase, ...]):  # noqa: SLOT001 (a tuple of any length has none)
+    """Phrases of one class, the longest first.
+
+    `signs` are words of which at least one stands in every text that has any of the phrases; None if there are none
+    such.
+    """
+
+    signs: frozenset[str] | None
+
+    def __new__(cls, given: Iterable[Phrase] = ()) -> Phrases:
+        """Return these phrases."""
+        made = super().__new__(cls, given)
+        # The longest words: they stand in the fewest texts.
+        rarest = [max(one.needed, key=lambda words: min(map(len, words)), default=None) for one in made]
+        made.signs = None if None in rarest else frozenset().union(*(words for words in rarest if words is not None))
+        return made
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Return True for itself: a text remembers where it has the phrases of a class."""
+        return self is other
+
+    def may_be_in(self, words: frozenset[str]) -> bool:
+        """Return False if no text of these words has one of the phrases."""
+        return self.signs is None or not self.signs.isdisjoint(words)
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """Something that a statement may say of its subject: where they live, what they drive.
@@ -46,11 +74,11 @@ class Attribute:
 
     name: str
     keys: frozenset[str]
-    state: tuple[Phrase, ...]
-    change: tuple[Phrase, ...]
-    ends: tuple[Phrase, ...]
-    gone: tuple[Phrase, ...]
-    parted: tuple[Phrase, ...]
+    state: Phrases
+    change: Phrases
+    ends: Phrases
+    gone: Phrases
+    parted: Phrases
     words: frozenset[str]
     many: bool
     safety: bool
@@ -71,7 +99,7 @@ class Lexicon:
         self.letters = frozenset(given.get("letters", ""))
         self._words = {name: frozenset(value) for name, value in given.items() if _is_words(value)}
         self._phrases = {
-            name: tuple(map(Phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
+            name: Phrases(map(Phrase, value)) for name, value in given.items() if _is_words(value) and name in _PHRASES
         }
         self.antonyms = frozenset(frozenset(pair) for pair in given.get("antonyms", ()))
         self.attributes = tuple(_attribute(name, value) for name, value in given.get("attributes", {}).items())
@@ -117,11 +145,12 @@ class Lexicon:
         opposites = frozenset().union(*self.antonyms)
         return (self.function | self.words(*_TELLING) | said | opposites) - {SLOT, BESIDE}
 
-    def phrases(self, name: str) -> tuple[Phrase, ...]:
+    def phrases(self, name: str) -> Phrases:
         """Return the phrases of a class, the longest first."""
-        return self._phrases.get(name, ())
+        return self._phrases.get(name, _NO_PHRASES)
 
 
+_NO_PHRASES = Phrases()
 _FUNCTION = ("articles", "me", "mine", "others", "auxiliaries", "negations", "prepositions", "conjunctions", "filler")
 _FREQUENT = ("articles", "me", "mine", "auxiliaries", "negations")
 _TELLING = ("time_words", "days", "months", "past", "unreal", "health", "habits", "single", "called", "containers")
@@ -146,7 +175,7 @@ def _is_words(value: object) -> bool:
 
 
 def _attribute(name: str, given: Mapping[str, Any]) -> Attribute:
-    phrases = {one: tuple(map(Phrase, given.get(one, ()))) for one in ("state", "change", "ends", "gone", "parted")}
+    phrases = {one: Phrases(map(Phrase, given.get(one, ()))) for one in ("state", "change", "ends", "gone", "parted")}
     return Attribute(
         name=name,
         keys=frozenset(given.get("keys", ())),

@@ -44,6 +44,9 @@ async def end(looking: asyncio.Task[None]) -> None:
 async def _looked_after(store: RecordStore, fed: bool) -> None:
     try:
         if not fed and not await store.projections():
+            # Of a store that collects, only what somebody has collected is in the outbox: `mnemic maintain` does both.
+            if store.capabilities.collects:
+                return
             waiting = await store.pending(limit=_PAGE)
             await store.acknowledge([entry.sequence for entry in waiting])
         else:

@@ -14,6 +14,7 @@ from mnemic.stores.cassandra.read_cache import KEPT_SECONDS, Answers, Question
 from mnemic.stores.cassandra.routing import Partition, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, scope
 from mnemic.types import AuditEvent, OutboxEntry
+from mnemic.write.outbox_maintenance import maintain_outbox
 
 ACME = of_tenant("acme")
 
@@ -48,10 +49,25 @@ async def test_marks_of_a_tenant_are_read_once_for_each_version(
     asked = counted(store, monkeypatch)
     assert await store.marks("acme", "p") == {"policy": "strict"}
     assert asked == ["small"]
-    assert await store.marks("acme", "q") == {}
-    assert asked[1:] == ["small", "get", "scan", "state"]
-    assert await store.marks("acme", "q") == {}
-    assert asked[5:] == ["small"], "an answer without rows is kept, too, once the version was confirmed"
+    assert await store.marks("acme", "q/") == {}
+    assert asked[1:] == ["small", "scan", "state"]
+    assert await store.marks("acme", "q/") == {}
+    assert asked[4:] == ["small"], "an answer without rows is kept, too, once the version was confirmed"
+    await store.close()
+
+
+async def test_writes_without_a_reader_of_the_outbox_collect_no_journal(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    await store.transact(lambda transaction: transaction.enqueue(OutboxEntry.for_memory(memory("tea"))))
+    asked = counted(store, monkeypatch)
+    task = await maintain_outbox(store, fed=False, before=None)
+    assert task is not None
+    await task
+    assert "noted" not in asked
+    assert [entry.action for entry in await store.pending()] == ["upsert"], "whoever reads it still finds everything"
     await store.close()
 
 

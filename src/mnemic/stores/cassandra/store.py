@@ -24,7 +24,7 @@ from mnemic.stores.in_memory_reads import StoredMemories
 from mnemic.stores.row_store_adapter import LayeredStore
 from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
 from mnemic.stores.row_store_adapter.store import LayeredSnapshot
-from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, MemoryRow
+from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PROJECTION, MemoryRow
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
 
@@ -200,6 +200,8 @@ class CassandraStore(LayeredStore):
         await super().unregister(projection)
 
     async def projections(self) -> dict[str, int]:
+        if not await self._ready.read(lambda rows: rows.scan(PROJECTION, ())):
+            return {}
         await self._collect(None)
         return await super().projections()
 

@@ -130,8 +130,16 @@ def latest_first(
 
 def _are_of_same_words(one: Memory, other: Memory) -> bool:
     """Return True if one was read from the words of the other, or both from the same words."""
-    first, second = (plain(each.source.quote or each.content).strip(" .,;:!?") for each in (one, other))
-    return bool(first and second) and (first in plain(other.content) or second in plain(one.content) or first == second)
+    (first, said), (second, said_too) = (
+        _plain_words(each.content, each.source.quote or each.content) for each in (one, other)
+    )
+    return bool(first and second) and (first in said_too or second in said or first == second)
+
+
+@lru_cache(maxsize=4096)
+def _plain_words(content: str, quote: str) -> tuple[str, str]:
+    """Return the words that a memory was read from, and those of its content, in plain letters."""
+    return plain(quote).strip(" .,;:!?"), plain(content)
 
 
 def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
@@ -293,24 +301,19 @@ def _is_most_of(part: str, said: str) -> bool:
 
 
 def _comparable(earlier: Memory, later: Memory) -> bool:
-    """Return True if one may supersede the other: same speaker, equal or higher trust, different times."""
-    said_by = _speaker(later)
+    """Return True if the later one may supersede the other: same speaker, equal or higher trust."""
+    said_by, said_before_by = later.source.speaker or "user", earlier.source.speaker or "user"
     return (
         # An assistant's words do not change the user's facts, although the user may correct the assistant.
         said_by not in _AIDES
-        and (_speaker(earlier) == said_by or _speaker(earlier) in _AIDES)
+        and (said_before_by == said_by or said_before_by in _AIDES)
         and earlier.author == later.author
         and later.trust >= earlier.trust
-        and _moment(earlier) < _moment(later)
         # The budget of the boat does not follow on that of the kitchen.
         and (NOTE not in (earlier.category, later.category) or earlier.context == later.context)
         # Identity first: most memories share one cached scope (`scope_named`).
         and (earlier.scope is later.scope or earlier.scope == later.scope)
     )
-
-
-def _speaker(memory: Memory) -> str:
-    return memory.source.speaker or "user"
 
 
 def _moment(memory: Memory) -> tuple[datetime, str]:

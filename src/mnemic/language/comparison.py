@@ -848,8 +848,8 @@ def names_it(known: Known, new: str) -> bool:
     if known.safety:
         return False
     old, said = _parse_known(known), read(new)
-    wanted = _meaning(old.whole) - _verbs(old.whole)
-    return 2 * len(wanted & _meaning(said.whole)) > len(wanted) and _one_person(old, said)
+    wanted = old.whole.meaning - old.whole.verbs
+    return 2 * len(wanted & said.whole.meaning) > len(wanted) and _one_person(old, said)
 
 
 def _values(statement: Statement) -> frozenset[str]:

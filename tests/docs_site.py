@@ -39,8 +39,7 @@ MODULES = {
 
 START = ["getting-started.md", "how-it-works.md", "faq.md", "comparison.md"]
 GUIDES = [
-    "chat-bot", "multi-user-backend", "langgraph-agent", "mcp-in-an-editor", "moving-from-mem0", "pii-policy",
-    "review-workflow", "postgres-in-production", "erasure-request", "tuning-recall",
+    "mcp-in-an-editor", "moving-from-mem0", "pii-policy", "review-workflow", "erasure-request", "tuning-recall",
 ]  # fmt: skip
 HOWTO = ["howto.md", "deployment.md", "console.md"]
 REFERENCE = [

@@ -65,7 +65,6 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/howto.md", "mnemic embedder models/"): WITH_SERVERS,
     ("docs/howto.md", "MNEMIC_MODEL=llama3.1"): WITH_SERVERS,
     ("docs/howto.md", "nomic-embed-text"): WITH_SERVERS,
-    ("docs/governance.md", "MNEMIC_EMBEDDER_URL=..."): WITH_SERVERS,
     ("docs/kinds.md", "ski trip"): WITH_SERVERS,
     ("docs/graph.md", "[entities]"): WITH_SERVERS,
     ("docs/howto.md", "postgresql://db.internal"): DATABASES,
@@ -141,7 +140,7 @@ def listed(block: Block) -> bool:
 
 def test_every_block_of_code_is_run_or_listed_with_its_reason() -> None:
     code = [block for block in found() if block.language in CODE]
-    assert len(code) > 150
+    assert len(code) > 100
     lost = [str(block) for block in code if not (listed(block) or only_installs(block) or runner(block))]
     assert lost == []
     others = [block for block in found() if block.language not in CODE]

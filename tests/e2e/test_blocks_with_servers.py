@@ -86,14 +86,6 @@ def test_another_embedder_takes_over_a_store(tmp_path: Path, scripted: ScriptedM
     assert {(request.path, request.body["model"]) for request in scripted.requests} == {EMBEDS}
 
 
-def test_vectors_are_computed_anew_where_a_guard_page_says_so(tmp_path: Path, scripted: ScriptedModelServer) -> None:
-    run("mnemic add 'I like tea.'", tmp_path)
-    block = block_with("docs/governance.md", "MNEMIC_EMBEDDER_URL=...")
-    block = block.replace("_URL=...", f"_URL={scripted.base_url}").replace("_MODEL=...", f"_MODEL={EMBEDS[1]}")
-    run(f"{block}\nmnemic search tea | grep --quiet 'I like tea.'", tmp_path)
-    assert {(request.path, request.body["model"]) for request in scripted.requests} == {EMBEDS}
-
-
 def test_an_agent_gets_the_profile_of_its_file(tmp_path: Path) -> None:
     (profile,) = blocks("docs/kinds.md", "toml")
     (tmp_path / "guide.toml").write_text(profile, encoding="utf-8")

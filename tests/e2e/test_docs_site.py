@@ -80,7 +80,7 @@ QUESTIONS = {
     "api key": ("service", "console"),
     "webhook": ("service",),
     "encryption": ("keys", "faq"),
-    "langgraph": ("langgraph", "langgraph-agent"),
+    "langgraph": ("langgraph",),
     "why was it not remembered": ("howto", "faq"),
 }
 """What a reader types, and the pages of which one has to come first."""

@@ -6,23 +6,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT
-from tests.processes import running
-from tests.servers import PostgresServer
-from tests.service import serving
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"(?:prints|answer contains|block that the model was shown contains|memory reads) `([^`]+)`")
 SAVED = re.compile(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SERVICE, DATABASE = "http://127.0.0.1:8377", "postgresql://postgres@db.internal/memories"
 MEM0 = """
 from mnemic.agents.compat.mem0 import Memory as Facade
 def Memory():
@@ -35,45 +28,26 @@ NOT_RUN = {"text", "toml", "sql", "json"}
 """Blocks that are no commands: files to save, and what other programs or servers are given."""
 
 
-def model(request: ModelRequest) -> str:
-    return "Understood."
-
-
 def clean() -> dict[str, str]:
     """The environment of somebody who has set nothing, with the commands of this installation on the path."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_"))}
     return {**kept, "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]]), "PYTHONUNBUFFERED": "1"}
 
 
-@contextmanager
-def at_hand(guide: str, folder: Path) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Set up what a guide assumes: the environment, and values for the names of servers in the text."""
-    if guide == "chat-bot":
-        with ScriptedModelServer(model) as server:
-            yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test"}, {}
-    elif guide == "multi-user-backend":
-        with serving(folder) as served:
-            yield {"MNEMIC_STORE": str(served.store)}, {SERVICE: served.address}
-    elif guide == "postgres-in-production":
-        with running(PostgresServer("fsync=off")) as database:
-            yield {}, {DATABASE: database.dsn()}
-    elif guide == "moving-from-mem0":
+def prepare(guide: str, folder: Path) -> None:
+    """Put what a guide assumes into its folder."""
+    if guide == "moving-from-mem0":
         (folder / "mem0.py").write_text(MEM0, encoding="utf-8")
-        yield {}, {}
-    else:
-        yield {}, {}
 
 
-def ran(kind: str, block: str, folder: Path, environment: dict[str, str]) -> str:
+def ran(kind: str, block: str, folder: Path) -> str:
     """Return the output of a block. A program's blocks share its names: each is run after those before it."""
     if kind == "sh":
-        lines = [line for line in block.splitlines() if not line.startswith(("pip install ", "mnemic serve"))]
+        lines = [line for line in block.splitlines() if not line.startswith("pip install ")]
         words = ["bash", "-euo", "pipefail", "-c", "\n".join(lines)]
     else:
         words = [sys.executable, "-c", block]
-    done = subprocess.run(
-        words, cwd=folder, env={**clean(), **environment}, capture_output=True, text=True, timeout=180, check=False
-    )
+    done = subprocess.run(words, cwd=folder, env=clean(), capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -84,26 +58,20 @@ def test_a_guide_does_what_it_says(guide: Path, tmp_path: Path) -> None:
     for name, content in SAVED.findall(text):
         (tmp_path / name).write_text(content, encoding="utf-8")
     printed, program = "", ""
-    with at_hand(guide.stem, tmp_path) as (environment, names):
-        blocks = BLOCK.findall(text)
-        assert {kind for kind, _ in blocks} <= {"sh", "python"} | NOT_RUN
-        for at, (kind, block) in enumerate(blocks):
-            for said, meant in names.items():
-                block = block.replace(said, meant)
-            if kind == "sh":
-                printed += ran(kind, block, tmp_path, environment)
-            elif kind == "python":
-                program += f"{block}\n"
-                if all(later != "python" for later, _ in blocks[at + 1 :]) or "sh" in dict(blocks[at + 1 :]):
-                    printed += ran(kind, program, tmp_path, environment)
-                    program = imports(program)
+    prepare(guide.stem, tmp_path)
+    blocks = BLOCK.findall(text)
+    assert {kind for kind, _ in blocks} <= {"sh", "python"} | NOT_RUN
+    for at, (kind, block) in enumerate(blocks):
+        if kind == "sh":
+            printed += ran(kind, block, tmp_path)
+        elif kind == "python":
+            program += f"{block}\n"
+            if all(later != "python" for later, _ in blocks[at + 1 :]) or "sh" in dict(blocks[at + 1 :]):
+                printed += ran(kind, program, tmp_path)
+                program = imports(program)
     assert [told for told in SHOWN.findall(text) if told not in printed] == [], printed
 
 
 def imports(program: str) -> str:
     """The imports of a program: what a later block of the same page goes on with."""
     return "".join(f"{line}\n" for line in program.splitlines() if re.match(r"(from|import) ", line))
-
-
-def test_there_are_ten() -> None:
-    assert len(GUIDES) == 10

@@ -41,6 +41,7 @@ SETS = (
     "languages",
     "reliability",
     "answers",
+    "unread",
 )
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -50,7 +51,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command("eval", cls=Command)
 @click.argument("name", metavar="SET", type=click.Choice(SETS))
 @click.option(
-    "--data", metavar="PATH", type=click.Path(path_type=Path), required=True, help="The set's file or folder."
+    "--data", metavar="PATH", type=click.Path(path_type=Path), help="The set's file or folder; unread has its own."
 )
 @click.option(
     "--per-question",
@@ -81,7 +82,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 def eval_(
     given: Given,
     name: str,
-    data: Path,
+    data: Path | None,
     per_question: Path | None,
     limit: int | None,
     vectors: Path | None,
@@ -96,14 +97,20 @@ def eval_(
     (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
     (statements that change over time), abstention (unanswerable questions), injection (choice of memories), preferences
     (shown where they matter), languages (other than English), reliability (of relevance, by size and language), answers
-    (of a language model, good and foolish ones).
+    (of a language model, good and foolish ones), unread (statements, changes and chats of our own that nothing was
+    tuned on; totals only).
 
     Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
     the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is
     downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic_eval.registry import SETS as RUNNERS
+    from mnemic_eval.unread import PACKAGED
 
+    if data is None:
+        if name != "unread":
+            raise click.UsageError("--data is needed", ctx=click.get_current_context())
+        data = PACKAGED
     if model and name != "extraction":
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
     if oracle and name != "truth":

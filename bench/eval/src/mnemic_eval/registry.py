@@ -25,6 +25,7 @@ from mnemic_eval import (
     reliability,
     structured,
     truth,
+    unread,
 )
 
 Runner = Callable[..., dict[str, Any]]
@@ -52,5 +53,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "languages": languages.run,
         "reliability": reliability.run,
         "answers": model_answers.run,
+        "unread": unread.run,
     }
 )

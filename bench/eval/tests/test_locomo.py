@@ -115,6 +115,7 @@ def test_the_registry_names_the_sets() -> None:
         "preferences",
         "languages",
         "reliability",
+        "answers",
         "unread",
     }
 

@@ -65,6 +65,18 @@ class InvalidInput(MnemicError, ValueError):
     code = reason_codes.INVALID_INPUT
 
 
+class UnknownArgument(InvalidInput, TypeError):
+    """A verb has no argument of this name: `unknown_argument:<verb>:<name>`."""
+
+    code = reason_codes.UNKNOWN_ARGUMENT
+
+
+class UnknownVerb(InvalidInput, AttributeError):
+    """A memory has no verb of this name: `unknown_verb:<name>`."""
+
+    code = reason_codes.UNKNOWN_VERB
+
+
 class InvalidConfig(MnemicError, ValueError):
     """Settings, a policy file or an environment variable cannot be used."""
 

@@ -36,7 +36,6 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
 
 def result_dict(result: SearchResult) -> dict[str, Any]:
     """Return a search's results; `errors` names the lists that failed."""
-    plan: Any = result.plan  # a service answers with the data of one
     return {
         "query": result.query,
         "hits": [hit_dict(hit) for hit in result.hits],
@@ -44,7 +43,7 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "degraded": result.degraded,
         "relevance": result.relevance,
         "abstains": result.abstains,
-        "plan": dict(plan) if isinstance(plan, Mapping) else plan.as_dict(),
+        "plan": result.plan.as_dict(),
     }
 
 

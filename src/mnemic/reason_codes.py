@@ -12,6 +12,8 @@ from mnemic.language import skip_reason_codes
 # Errors (`mnemic.errors`)
 MNEMIC_ERROR = "mnemic_error"
 INVALID_INPUT = "invalid_input"
+UNKNOWN_ARGUMENT = "unknown_argument"
+UNKNOWN_VERB = "unknown_verb"
 INVALID_CONFIG = "invalid_config"
 MISSING_EXTRA = "missing_extra"
 STOPPED = "stopped"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
+import pydoc
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 import httpx
 import pytest
+from griffe import load as griffe_load
 
 from mnemic import requests
 from mnemic.agents.mcp import memory_server
@@ -25,17 +25,16 @@ from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintenance import governance
-from mnemic.runtime.sync_facade import request_verb, verb
+from mnemic.runtime.sync_facade import verb
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, ContextBlock, SearchResult
+from mnemic.types import Actor
+from mnemic_client import MemoryClient, connect
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.governance import RemoteGovernance
 from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
-from mnemic_client.memory import MemoryClient
-from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
 from mnemic_server.app import create_app
 
@@ -54,11 +53,6 @@ ENGINE_ALONE = {
 }
 CLIENT_ALONE = {
     "import_all": "parts of an import over a network",
-    "erase": "earlier name of `privacy.erase`",
-    "consents": "earlier name of `consent.list`",
-    "grant_consent": "earlier name of `consent.grant`",
-    "revoke_consent": "earlier name of `consent.revoke`",
-    "ttl_days": "earlier name of `ttl`",
 }
 REST: dict[str, tuple[str, dict[str, str]]] = {
     "add": ("post /v1/memories", {}),
@@ -172,102 +166,75 @@ def command(name: str) -> click.Command:
     return found
 
 
+def defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    return {name: one.default for name, one in inspect.signature(function).parameters.items() if name != "self"}
+
+
 @pytest.mark.parametrize("name", sorted(VERBS))
 def test_a_verb_is_the_engines(name: str) -> None:
     if name == "retrieve":  # goes across kinds, of which an engine knows only those that are stored
         return
-    assert parameters(getattr(MemoryEngine, name)) - ENGINE_ALONE.keys() == parameters(VERBS[name]) - {"rules"}
+    there = {one: value for one, value in defaults(getattr(MemoryEngine, name)).items() if one not in ENGINE_ALONE}
+    taken = {one: value for one, value in defaults(VERBS[name]).items() if one != "rules"}
+    if name == "add":
+        assert taken.pop("level") is None  # that of the kind
+        del there["level"]
+    assert taken == there
 
 
-DERIVED = {name: one for name, one in vars(MemoryVerbs).items() if isinstance(one, request_verb)}
+REQUESTS = {
+    str(one.verb): one
+    for one in vars(requests).values()
+    if isinstance(one, type) and issubclass(one, requests.Request) and "verb" in vars(one) and one.verb in VERBS
+}
 
 
-def test_which_verbs_are_derived_from_their_requests() -> None:
+def test_which_verbs_have_requests() -> None:
     reads = {"search", "context", "get", "list", "count", "history"}
-    assert DERIVED.keys() == reads | {"capture", "run", "update", "forget_matching"}
-    assert parameters(VERBS["add"]) == {one.name for one in fields(requests.NewMemory)}
+    assert REQUESTS.keys() == reads | {"add", "capture", "capture_many", "run", "update", "forget_matching"}
 
 
-@pytest.mark.parametrize("name", sorted(DERIVED))
-def test_the_engine_takes_the_fields_of_the_request_with_their_defaults(name: str) -> None:
-    asked = dict(inspect.signature(DERIVED[name].function).parameters)
-    del asked["self"]
-    taken = inspect.signature(getattr(MemoryEngine, name)).parameters
-    assert {one: taken[one].default for one in asked} == {one: asked[one].default for one in asked}
-    assert [one for one in asked if asked[one].kind is not inspect.Parameter.KEYWORD_ONLY] == [
-        one for one in asked if taken[one].kind is not inspect.Parameter.KEYWORD_ONLY
-    ]
+@pytest.mark.parametrize("name", sorted(REQUESTS))
+def test_a_request_has_the_parameters_of_its_verb(name: str) -> None:
+    taken, asked = defaults(VERBS[name]), defaults(REQUESTS[name])
+    if name == "context" or name == "list":
+        assert asked.keys() == taken.keys()
+    assert asked == taken
 
 
-def test_a_verb_of_a_request_refuses_what_the_request_has_not() -> None:
-    with MemoryManager("ana", store=":memory:") as memory:
-        with pytest.raises(TypeError, match="topk"):
-            memory.search("x", topk=3)  # type: ignore[call-arg]
-        assert memory.count() == 0
-        assert "top_k" in str(inspect.signature(memory.search))
+def test_help_an_editor_and_the_page_of_the_site_show_the_same_verbs() -> None:
+    pages = griffe_load("mnemic.facade.verbs", search_paths=[ROOT / "src"])["MemoryVerbs"]
+    blocking, asynchronous = MemoryManager("ana", store=":memory:"), AsyncMemoryManager("ana", store=":memory:")
+    service = connect("http://127.0.0.1:9", api_key="x")
+    with blocking, service:
+        wrong = [name for name in VERBS if not agrees(name, pages[name], (blocking, asynchronous, service))]
+    assert wrong == []
 
 
-def names_of(node: ast.AST) -> set[str]:
-    """The parameters of a function, the fields of a class, or the texts and keywords of another statement."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
-    if isinstance(node, ast.ClassDef):
-        return {
-            one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-        }
-    if isinstance(node, ast.Call):
-        return {one.arg or "" for one in node.keywords}
-    if isinstance(node, ast.Dict):
-        return {str(one.value) for one in node.keys if isinstance(one, ast.Constant)}
-    return set()
+def agrees(name: str, page: Any, faces: tuple[Any, ...]) -> bool:
+    """True if a verb has one signature and one text everywhere, which names its parameters, result and errors."""
+    written = inspect.signature(VERBS[name])
+    called = written.replace(parameters=[one for one in written.parameters.values() if one.name != "self"])
+    text = page.docstring.value
+    shown = [pydoc.render_doc(getattr(face, name), renderer=pydoc.plaintext) for face in faces]
+    return (
+        [one.name for one in page.parameters] == list(written.parameters)
+        and (str(page.returns), text) == (written.return_annotation, inspect.getdoc(VERBS[name]))
+        and all(inspect.signature(getattr(face, name)) == called for face in faces)
+        and all(inspect.signature(getattr(type(face), name)) == written for face in faces)
+        and [inspect.iscoroutinefunction(getattr(face, name)) for face in faces] == [False, True, False]
+        and all(f"{name}(" in one and text.splitlines()[0] in one for one in shown)
+        and all(f"    {one}: " in text for one in called.parameters)
+        and ("Returns:" in text) == (called.return_annotation != "None")
+        and "Raises:" in text
+    )
 
 
-TABLES = {
-    "src/mnemic/requests.py",
-    "packages/mnemic-server/src/mnemic_server/example_values.py",
-    "packages/mnemic-server/src/mnemic_server/request_bodies.py",
-}
-"""Tables of every field of a request or an answer, by its name: what it means, its type in JSON, and an example."""
-OF_A_MEMORY = {
-    "src/mnemic/types/memory.py",
-    "src/mnemic/retrieve/export.py",
-    "src/mnemic/dispatch/handlers/add.py",
-    "src/mnemic/write/draft.py",
-    "src/mnemic/write/revise.py",
-    "src/mnemic/extract/operations.py",
-    "packages/mnemic-server/src/mnemic_server/response_bodies.py",
-}
-"""Places that list the fields of a memory or a candidate; `add` and `update` have most of them too."""
-WRITTEN = {
-    "search": (requests.Search, {"src/mnemic/engine/__init__.py"}),
-    "add": (requests.NewMemory, {"src/mnemic/engine/__init__.py"}),
-    "update": (requests.Correction, {"src/mnemic/engine/__init__.py"}),
-    "run": (requests.Run, {"src/mnemic/engine/__init__.py"}),
-}
-"""The places where the parameters of a verb are typed again: the engine's method, with one call in it."""
-
-
-@pytest.fixture(scope="module")
-def statements() -> list[tuple[str, set[str]]]:
-    """The names in each function, class, call and dictionary of the sources, with the file that it is in."""
-    files = [*ROOT.glob("src/mnemic/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")]
-    return [
-        (file.relative_to(ROOT).as_posix(), names)
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if (names := names_of(node))
-    ]
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_the_parameters_of_a_verb_are_written_down_twice(name: str, statements: list[tuple[str, set[str]]]) -> None:
-    request, places = WRITTEN[name]
-    asked = {one.name for one in fields(request)}
-    enough = len(asked) - (2 if len(asked) > 9 else 1)
-    written = [file for file, names in statements if len(asked & names) >= enough]
-    by_hand = [file for file in written if file not in TABLES | OF_A_MEMORY]
-    assert set(by_hand) == places
-    assert len(by_hand) <= 2
+def test_a_whole_memory_lists_its_verbs_in_help() -> None:
+    for face in (MemoryManager, AsyncMemoryManager, MemoryClient):
+        shown = pydoc.render_doc(face, renderer=pydoc.plaintext)
+        assert "search(self, query: 'str', *, top_k: 'int' = 10" in shown
+        assert "verb object" not in shown
 
 
 def test_both_managers_have_every_verb_and_the_same_parameters() -> None:
@@ -279,18 +246,10 @@ def test_both_managers_have_every_verb_and_the_same_parameters() -> None:
 
 def test_the_client_has_every_verb() -> None:
     there = verbs(MemoryClient)
-    assert VERBS.keys() <= there.keys()
-    assert there.keys() - VERBS.keys() <= CLIENT_ALONE.keys()
-
-
-@pytest.mark.parametrize("name", sorted(VERBS))
-def test_a_verb_of_the_client_has_the_same_parameters(name: str) -> None:
-    assert parameters(verbs(MemoryClient)[name]) - CLIENT_ALONE.keys() == parameters(VERBS[name])
-
-
-@pytest.mark.parametrize("name", sorted(VERBS))
-def test_the_parameters_of_the_client_are_not_written_down_again(name: str) -> None:
-    assert inspect.unwrap(verbs(MemoryClient)[name]) is inspect.unwrap(VERBS[name])
+    assert VERBS.items() <= there.items()
+    assert there.keys() - VERBS.keys() == CLIENT_ALONE.keys()
+    for name in VERBS.keys() - {"add", "update", "retrieve"}:  # which take the fields of a request
+        assert inspect.unwrap(vars(RemoteEngine)[name]) is getattr(MemoryEngine, name)
 
 
 def test_the_governance_of_every_face_is_the_same() -> None:
@@ -315,14 +274,6 @@ def test_a_kind_at_a_service_is_spelled_the_same(here: type, there: type) -> Non
         name: parameters(one) for name, one in verbs(there).items()
     }
     assert {name for name in vars(here) if not name.startswith("_")} <= set(dir(there))
-
-
-def test_an_answer_of_a_service_has_the_fields_of_the_librarys() -> None:
-    assert Context is ContextBlock
-    assert {field.name for field in fields(SearchResult)} - {"where"} <= {field.name for field in fields(Found)}
-    assert hasattr(Found, "to_dict")
-    for name in ("export", "export_subject"):
-        assert parameters(getattr(RemoteEngine, name)) == parameters(getattr(MemoryEngine, name))
 
 
 @pytest.fixture

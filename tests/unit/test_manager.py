@@ -150,3 +150,12 @@ def test_a_store_takes_the_place_of_that_of_the_settings(tmp_path: Path, monkeyp
         memory.add("The spare key hangs behind the blue door.")
     assert (tmp_path / "mine.db").exists()
     assert not (tmp_path / "mnemic.db").exists()
+
+
+def test_the_results_of_a_search_are_a_sequence_of_hits_with_text_key_and_id() -> None:
+    with MemoryManager("ana", store=":memory:") as memory:
+        receipt = memory.add("I prefer aisle seats.", key="seat")
+        found = memory.search("Which seat do I like?")
+        assert (found[0].content, found[0].key, found[0].id) == ("I prefer aisle seats.", "seat", receipt.memory_id)
+        assert ([*found], len(found), found[:1]) == ([*found.hits], 1, found.hits)
+        assert not memory.search("Which seat do I like?", keys=["drink"])

@@ -84,7 +84,7 @@ async def test_what_is_worth_it_is_kept_with_its_metadata(engine: MemoryEngine) 
     receipts = await engine.remember(
         [{"role": "user", "content": "I live in Oslo."}, {"role": "assistant", "content": "I live nowhere."}],
         actor=ANA,
-        metadata={"topic": "home"},
+        data={"topic": "home"},
     )
     assert [(one.outcome, one.key) for one in receipts] == [(Outcome.CREATED, "home_city")]
     (kept,) = await engine.list(actor=ANA, where={"topic": "home"})
@@ -93,7 +93,7 @@ async def test_what_is_worth_it_is_kept_with_its_metadata(engine: MemoryEngine) 
 
 async def test_without_inference_every_message_is_kept(engine: MemoryEngine) -> None:
     said = [{"role": "user", "content": "See you on Sunday!"}, {"role": "assistant", "content": "Yes."}]
-    receipts = await engine.remember(said, actor=ANA, infer=False, metadata={"topic": "plans"})
+    receipts = await engine.remember(said, actor=ANA, infer=False, data={"topic": "plans"})
     assert [one.outcome for one in receipts] == [Outcome.CREATED] * 2
     kept = await engine.list(actor=ANA, where={"topic": "plans"})
     assert {(one.content, one.kind, one.source.speaker) for one in kept} == {
@@ -119,7 +119,7 @@ async def test_a_failure_is_no_empty_result(failure: Exception, kind: type[RunSt
 
 async def test_a_manager_remembers_a_conversation() -> None:
     async with AsyncMemoryManager("ana", engine=engine_with()) as memory:
-        (receipt,) = await memory.remember("I live in Oslo.", metadata={"topic": "home"})
+        (receipt,) = await memory.remember("I live in Oslo.", data={"topic": "home"})
         assert receipt.stored
         assert [one.content for one in await memory.list(where={"topic": "home"})] == ["Oslo"]
 

@@ -8,15 +8,24 @@ from typing import Any
 
 import pytest
 
-from mnemic import Actor, MemoryManager, Settings, build_engine
-from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, ScopeNotAllowed, ServiceRefused, StoreUnavailable
+from mnemic import Actor, AsyncMemoryManager, MemoryManager, Settings, build_engine
+from mnemic.errors import (
+    InvalidInput,
+    MemoryNotFound,
+    MnemicError,
+    ScopeNotAllowed,
+    ServiceRefused,
+    StoreUnavailable,
+    UnknownArgument,
+    UnknownVerb,
+)
 
 MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
-    "data under another name": (lambda m: m.add("I like tea", metadata={"a": 1}), TypeError, "add() .*mean data?"),
-    "number under another name": (lambda m: m.search("tea", limit=3), TypeError, "search() .*mean top_k?"),
-    "filter under another name": (lambda m: m.search("tea", filters={"a": 1}), TypeError, "search() .*mean where?"),
-    "misspelt": (lambda m: m.add("I like tea", confidance=1), TypeError, "add() .*mean confidence?"),
-    "another user": (lambda m: m.add("I like tea", user_id="ben"), TypeError, "add() .*where you open it"),
+    "data under another name": (lambda m: m.add("I like tea", metadata={"a": 1}), TypeError, "add:.*mean data?"),
+    "number under another name": (lambda m: m.search("tea", limit=3), TypeError, "search:.*mean top_k?"),
+    "filter under another name": (lambda m: m.search("tea", filters={"a": 1}), TypeError, "search:.*mean where?"),
+    "misspelt": (lambda m: m.add("I like tea", confidance=1), TypeError, "add:.*mean confidence?"),
+    "another user": (lambda m: m.add("I like tea", user_id="ben"), TypeError, "add:.*where you open it"),
     "messages": (
         lambda m: m.add([{"role": "user", "content": "I like tea"}]),
         MnemicError,
@@ -26,6 +35,9 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "too sure": (lambda m: m.add("I like tea", confidence=7), InvalidInput, "confidence - a number from 0 to 1"),
     "unknown level": (lambda m: m.add("I like tea", level="team"), ScopeNotAllowed, "of .*user"),
     "unknown id": (lambda m: m.get("nope"), MemoryNotFound, "`list` show ids"),
+    "verb of another library": (lambda m: m.delete("x"), AttributeError, "unknown_verb:delete - .*mean forget?"),
+    "reading of another library": (lambda m: m.get_all(), AttributeError, "unknown_verb:get_all - .*mean list?"),
+    "misspelt verb": (lambda m: m.serach("x"), AttributeError, "unknown_verb:serach - .*mean search?"),
     "unknown id to forget": (lambda m: m.forget("nope"), MemoryNotFound, "`list` show ids"),
 }
 
@@ -38,6 +50,15 @@ def test_a_mistake_is_answered_with_what_to_do(
         with pytest.raises(kind, match=told.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
             call(memory)
         assert memory.count() == 0
+
+
+async def test_a_mistake_is_answered_before_anything_is_awaited(tmp_path: Path) -> None:
+    async with AsyncMemoryManager("ana", store=tmp_path / "m.db") as memory:
+        with pytest.raises(UnknownArgument, match=r"unknown_argument:search:limit - did you mean top_k\?"):
+            await memory.search("tea", limit=3)  # type: ignore[call-arg]
+        assert not hasattr(memory, "delete")
+        with pytest.raises(UnknownVerb, match="did you mean forget"):
+            await memory.delete("x")  # type: ignore[attr-defined]
 
 
 async def test_an_engine_that_is_not_open_says_how_it_is_opened(tmp_path: Path) -> None:

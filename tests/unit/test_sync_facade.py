@@ -37,4 +37,4 @@ def test_blocking_verbs_wait_and_raise_what_the_coroutine_raises() -> None:
 def test_a_verb_keeps_its_name_its_words_and_its_parameters() -> None:
     face = Doubler(blocking(lambda function, *args, **kwargs: None))  # type: ignore[arg-type, misc]
     assert face.double.__doc__ == Doubler.double.__doc__ == "Twice the number."
-    assert list(inspect.signature(face.double).parameters) == ["self", "number", "times"]
+    assert list(inspect.signature(face.double).parameters) == ["number", "times"]

@@ -168,11 +168,11 @@ export class Mnemic {
 
   /**
    * Remember what is worth it in a text of the user, a message, or the messages of a conversation; with `infer` false
-   * keep them as they are. `metadata` becomes the data of each memory.
+   * keep them as they are. `data` is stored with each memory.
    */
-  async remember(said: string | Said | Said[], { infer = true, metadata }: Remembering = {}): Promise<Receipt[]> {
+  async remember(said: string | Said | Said[], { infer = true, data }: Remembering = {}): Promise<Receipt[]> {
     const messages = typeof said === "string" ? [{ content: said }] : Array.isArray(said) ? said : [said];
-    const body = { messages, infer, metadata: metadata ?? null };
+    const body = { messages, infer, data: data ?? null };
     const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberRequest"] });
     return data!.receipts;
   }

@@ -97,14 +97,14 @@ test("an application acts for each of its users, by tokens that it fetches itsel
   assert.equal(issued.length, 2);
 });
 
-test("a text, a message or a conversation is remembered with its metadata, for any user id", async () => {
+test("a text, a message or a conversation is remembered with its data, for any user id", async () => {
   const backend = new Mnemic(url, { apiKey: process.env.MNEMIC_APPLICATION_KEY });
   for (const user of ["auth0|5f7c8ec7", "José", "a/b", "ana@example.org"]) {
     const memory = backend.forUser(user);
-    await memory.remember("I live in Oslo.", { metadata: { topic: "home" } });
-    await memory.remember({ content: "I am vegetarian." }, { metadata: { topic: "food" } });
+    await memory.remember("I live in Oslo.", { data: { topic: "home" } });
+    await memory.remember({ content: "I am vegetarian." }, { data: { topic: "food" } });
     const chat = [{ role: "user", content: "Hello." }, { role: "assistant", content: "Hi." }];
-    await memory.remember(chat, { infer: false, metadata: { topic: "talk", turn: 3 } });
+    await memory.remember(chat, { infer: false, data: { topic: "talk", turn: 3 } });
     const where = JSON.stringify({ $or: [{ topic: "home" }, { turn: { $gte: 3 } }] });
     const seen = [];
     for await (const one of memory.list({ where })) seen.push(one.content);

@@ -617,7 +617,7 @@ def test_an_import_goes_on_where_it_stopped(client: BlockingClient) -> None:
     assert (done.taken, sum(done.outcomes.values())) == (12, 12)
     assert client.import_all("boats", boats, part=5) == done
     assert sum(1 for _ in client.export()) == 12
-    assert client.erase()["complete"] is True
+    assert client.privacy.erase().complete is True
 
 
 def test_who_may_not_call_is_told_so(served: Served) -> None:
@@ -640,8 +640,8 @@ async def test_the_same_verbs_awaited_and_changes_as_they_come(served: Served) -
         changes = memory.changes(after="0")
         event_id, told = await anext(changes)
         assert (told["action"], told["memory_id"], event_id.isdigit()) == ("created", first.memory_id, True)
-        await memory.grant_consent("drink")
-        assert await memory.consents() == {"drink": True}
+        await memory.consent.grant("drink")
+        assert await memory.consent.list() == {"drink": True}
 
 
 def test_an_application_acts_for_each_of_its_users(served: Served) -> None:

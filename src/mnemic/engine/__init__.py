@@ -391,15 +391,15 @@ class MemoryEngine:
         *,
         actor: Actor,
         infer: bool = True,
-        metadata: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
     ) -> ConversationReceipts:
         """Remember a conversation in a program's usual form: a text, a dictionary with `role` and `content`, or a list
         of them. With `infer`, the durable facts in the user's messages are stored, else every message as it is.
-        `metadata` becomes the data of each memory. Returns a receipt for each memory, with requests about memory in
+        `data` is stored with each memory. Returns a receipt for each memory, with requests about memory in
         `asked`; if the language model or a budget stops it, memories written so far remain and the error is raised.
         """
         with words_read(self.clock.now()):
-            return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
+            return await remember(self, messages, actor=actor, infer=infer, data=data)
 
     async def update(
         self,

@@ -116,19 +116,19 @@ async def remember(
     *,
     actor: Actor,
     infer: bool = True,
-    metadata: Mapping[str, JsonValue] | None = None,
+    data: Mapping[str, JsonValue] | None = None,
     instructions: str = "",
 ) -> ConversationReceipts:
     """Return a receipt for each new memory, and the requests about memory; see `MemoryEngine.remember`. `instructions`
     tell the language model which facts to include or leave out in this call. Raises NotSupported (`wishes`) without a
     model.
     """
-    parsed, data = messages_of(messages, session=actor.session, user=actor.user), dict(metadata or {})
+    parsed, fields = messages_of(messages, session=actor.session, user=actor.user), dict(data or {})
     if not infer:
         parts = [part for message in parsed for part in in_parts(message)]
-        made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
+        made = [replace(one, data={**one.data, **fields}) for one in message_candidates(parts)]
         return ConversationReceipts(await engine.add_many(made, actor=actor))
-    made_of = await capture_messages(engine, parsed, actor=actor, data=data, instructions=instructions)
+    made_of = await capture_messages(engine, parsed, actor=actor, data=fields, instructions=instructions)
     reports = [one for one in made_of if one is not None]
     for report in reports:
         if report.status != "ok":

@@ -273,7 +273,7 @@ async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run
         within_tokens(recalled.hits, parts.max_tokens, as_json=True, count=parts.gateway.token_count)
     )
     run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
-    scopes = [scope.level.value for scope in result.where.scopes]
+    scopes = [] if result.where is None else [scope.level.value for scope in result.where.scopes]
     run.trace.record(
         run.phase,
         ms=run.ms,

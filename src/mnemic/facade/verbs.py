@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mnemic import requests
 from mnemic.engine import MemoryEngine
+from mnemic.errors import UnknownVerb
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, forward_verb, request_verb, verb
-from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Message, WriteReceipt
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from mnemic.kinds.episodic import EpisodicMemory
     from mnemic.kinds.long_term import LongTermMemory
     from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.retrieval import KindRetrieval
     from mnemic.kinds.short_term import ShortTermMemory
     from mnemic.kinds.working import WorkingMemory
     from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
@@ -31,11 +34,36 @@ if TYPE_CHECKING:
     from mnemic.maintenance.reread import RereadReport
     from mnemic.maintenance.undo import UndoReceipt
     from mnemic.structured.structured_memory import StructuredMemory
-    from mnemic.types import ConversationReceipts, MemoryRequest, RequestOutcome
+    from mnemic.types import (
+        ContextBlock,
+        ConversationReceipts,
+        ForgetResult,
+        Memory,
+        MemoryRequest,
+        RequestOutcome,
+        SearchResult,
+    )
     from mnemic.types.trace import RunReport
 
 POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
+
+_VERBS_ELSEWHERE = {
+    "delete": "forget",
+    "delete_all": "privacy.erase",
+    "get_all": "list",
+    "insert": "add",
+    "put": "add",
+    "query": "search",
+    "remove": "forget",
+    "reset": "privacy.erase",
+    "retain": "add",
+    "save": "add",
+    "store": "add",
+}
+"""Names of other libraries for verbs."""
+_SET_LATER = frozenset({"engine", "actor", "ground"})
+"""Attributes that are missing only in a memory that could not be opened."""
 
 
 class MemoryVerbs(DualModeApi[M]):
@@ -46,6 +74,15 @@ class MemoryVerbs(DualModeApi[M]):
         self.engine = engine
         self.actor = actor
         self._kinds = kinds
+
+    if not TYPE_CHECKING:  # a type checker names an unknown verb itself
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name in _SET_LATER:
+                raise AttributeError(name)
+            known = [one for one in dir(type(self)) if not one.startswith("_")]
+            meant = _VERBS_ELSEWHERE.get(name) or next(iter(get_close_matches(name, known, n=1)), None)
+            raise UnknownVerb(name, hint=f"did you mean {meant}?" if meant else "see help(MemoryManager)")
 
     # -- the seven kinds ----------------------------------------------------------------------------------------------
 
@@ -86,24 +123,107 @@ class MemoryVerbs(DualModeApi[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    # Read from the class, `SevenKinds.add` is the descriptor; from an instance it would be a bound method.
-    add = forward_verb("_kinds", SevenKinds.add)
-    """Remember one thing; see `SevenKinds.add`."""
+    @verb
+    async def add(
+        self,
+        content: str | Candidate,
+        kind: Kind | str = Kind.LONG_TERM,
+        *,
+        key: str | None = None,
+        level: Level | str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float = 0.8,
+        occurred_at: datetime | None = None,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
+        """Remember one statement and return once it is durable. For the messages of a conversation, see `remember`.
+
+        Args:
+            content: The statement, or a ready `Candidate`; of that all other arguments but `idempotency_key` are
+                ignored.
+            kind: One of the seven kinds. `working` and `short_term` keep it for the task or the session only.
+            key: Key to store the content under, such as `seat`: a new value of a key ends the old one.
+            level: Who shares it: `user`, `agent`, `session`, `workspace`, `tenant`; None for that of the kind.
+            category: A category to group memories by.
+            data: Fields to store with the memory, which `where` filters by.
+            ttl: How long it is stored, as a duration or as `30d`, `10y`, `never`.
+            confidence: Confidence that it is true, 0 to 1.
+            occurred_at: Time of the event, with its time zone.
+            idempotency_key: A second call with the same key stores nothing and returns the first receipt.
+
+        Returns:
+            The outcome (`created`, `refreshed`, `merged`, `superseded`, `pending_review`, `blocked` ...) with its
+            reason and the `memory_id`.
+
+        Raises:
+            InvalidInput: The content or an argument cannot be used.
+            KeyNotAllowed, ScopeNotAllowed, InvalidCandidates: Policy forbids it.
+            EmbedderFailed, StoreFailed: Nothing has been stored.
+        """
+        return await self._kinds.add(
+            content,
+            kind,
+            key=key,
+            level=level,
+            category=category,
+            data=data,
+            ttl=ttl,
+            confidence=confidence,
+            occurred_at=occurred_at,
+            idempotency_key=idempotency_key,
+        )
 
     @verb
     async def add_many(
         self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[WriteReceipt]:
-        """Remember many things; one receipt each, in order."""
+        """Remember many statements.
+
+        Args:
+            candidates: The statements.
+            idempotency_keys: One for each, or None.
+
+        Returns:
+            One receipt for each, in order: a bad one is `blocked` with a reason and stops no other.
+
+        Raises:
+            EmbedderFailed, StoreFailed: What was not stored yet is not.
+        """
         return await self.engine.add_many(candidates, actor=self.actor, idempotency_keys=idempotency_keys)
 
     @verb
     async def record(self, messages: Sequence[str | Message | Mapping[str, Any]]) -> Sequence[WriteReceipt]:
-        """Store the messages of a conversation as episodic memories; see `MemoryEngine.record`."""
+        """Store the messages of a conversation themselves, as episodic memories.
+
+        Args:
+            messages: Texts, `Message`s, or objects with `role` and `content`.
+
+        Returns:
+            One receipt for each that has text, and for each part of one that is too long for a memory. A message that
+            was recorded before is only refreshed.
+
+        Raises:
+            InvalidInput: A message has another form.
+        """
         return await self.engine.record(messages, actor=self.actor)
 
-    capture = request_verb(requests.Capture)
-    """Remember the durable facts in the user's message; see `MemoryEngine.capture`."""
+    @verb
+    async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
+        """Remember the durable facts in one message of the user.
+
+        Args:
+            message: The message.
+            idempotency_key: A second call with the same key stores nothing.
+
+        Returns:
+            The facts written, blocked and skipped, and what the message asks of the memory (`asked`).
+
+        Raises:
+            InvalidInput: The message has no text or another form.
+        """
+        return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
 
     @verb
     async def capture_many(
@@ -112,7 +232,18 @@ class MemoryVerbs(DualModeApi[M]):
         *,
         idempotency_keys: Sequence[str | None] | None = None,
     ) -> Sequence[RunReport | None]:
-        """Remember the durable facts in several messages; see `MemoryEngine.capture_many`."""
+        """Remember the durable facts in several messages, in order.
+
+        Args:
+            messages: Texts, `Message`s, or objects with `role` and `content`.
+            idempotency_keys: One for each message, or None.
+
+        Returns:
+            A report for each of the user's messages; None for the others, which serve as context only.
+
+        Raises:
+            InvalidInput: A message has another form.
+        """
         return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
 
     @verb
@@ -121,89 +252,554 @@ class MemoryVerbs(DualModeApi[M]):
         messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
         *,
         infer: bool = True,
-        metadata: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
     ) -> ConversationReceipts:
-        """Remember a text, a message (`role`, `content`) or a list of them; see `MemoryEngine.remember`."""
-        return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
+        """Remember a conversation, in the form in which a program has it.
+
+        Args:
+            messages: A text, a `Message`, an object with `role` and `content`, or a list of them.
+            infer: True stores the durable facts in the user's messages, False every message as it is.
+            data: Fields to store with each memory, which `where` filters by.
+
+        Returns:
+            A receipt for each memory, and what the messages ask of the memory (`asked`).
+
+        Raises:
+            InvalidInput: A message has another form.
+            ModelFailed, BudgetSpent: Memories written so far remain.
+        """
+        return await self.engine.remember(messages, actor=self.actor, infer=infer, data=data)
 
     @verb
     async def carry_out(self, request: MemoryRequest) -> RequestOutcome:
-        """Carry out the changes that a message requested, once the user has confirmed them; see
-        `MemoryEngine.carry_out`.
+        """Carry out what a message asks of the memory, once its user has confirmed it: forget the named memories, erase
+        everything about the user, or return the memories to show.
+
+        Args:
+            request: One of `RunReport.asked`.
+
+        Returns:
+            What was forgotten, erased or found. Absent memories count as done.
+
+        Raises:
+            InvalidInput: It is no request about memory.
         """
         return await self.engine.carry_out(request, actor=self.actor)
 
     @verb
     async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
-        """Restore the content that a memory had in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        """Restore the content that a memory had in an earlier version, as its next one.
+
+        Args:
+            memory_id: The memory.
+            version: A version that was once active.
+
+        Returns:
+            The receipt of the new version.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+            InvalidInput: It has no such version.
+            VersionConflict: It was changed at the same time.
+        """
         return await self.engine.rollback(memory_id, version, actor=self.actor)
 
     @verb
     async def undo(self, memory_id: str) -> UndoReceipt:
-        """Undo a merge, a replacement or an approval. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        """Undo a merge, a replacement or an approval.
+
+        Args:
+            memory_id: The memory that the change made.
+
+        Returns:
+            What is in force again.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+            InvalidInput: It replaced nothing.
+            VersionConflict: It was changed since.
+        """
         return await self.engine.undo(memory_id, actor=self.actor)
 
-    update = request_verb(requests.Correction)
-    """Correct a memory; its old version stays in the history; see `MemoryEngine.update`."""
+    @verb
+    async def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        key: str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float | None = None,
+        occurred_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory in its next version; the old one stays in the history. Omitted fields stay unchanged.
+
+        Args:
+            memory_id: The memory.
+            content: The corrected text.
+            key: Another key; empty for none.
+            category: Another category; empty for none.
+            data: The fields that replace the present ones.
+            context: What the text needs to be understood; empty for none.
+            ttl: How long it is stored from now, as a duration or as `30d`, `10y`, `never`.
+            confidence: Confidence that it is true, 0 to 1.
+            occurred_at: Time of the event, with its time zone.
+            valid_from: Time from which the statement was true.
+            valid_to: Time until which the statement was true.
+            expected_version: Fail unless the memory is still at this version.
+
+        Returns:
+            The receipt of the new version.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+            VersionConflict: It is no longer at `expected_version`.
+            InvalidInput: Another memory has the key (`key:taken`), or a value cannot be used.
+        """
+        return await self.engine.update(
+            memory_id,
+            content,
+            actor=self.actor,
+            key=key,
+            category=category,
+            data=data,
+            context=context,
+            ttl=ttl,
+            confidence=confidence,
+            occurred_at=occurred_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expected_version=expected_version,
+        )
 
     @verb
     async def forget(self, memory_id: str) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        """Delete a memory with all its versions.
+
+        Args:
+            memory_id: The memory.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+        """
         await self.engine.forget(memory_id, actor=self.actor)
 
-    forget_matching = request_verb(requests.ForgetMatching)
-    """Delete the active memories that meet a filter; see `MemoryEngine.forget_matching`."""
+    @verb
+    async def forget_matching(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> ForgetResult:
+        """Delete the active memories that meet a filter, with all their versions, each in a transaction of its own.
 
-    run = request_verb(requests.Run)
-    """Run one memory-augmented turn; see `MemoryEngine.run`."""
+        Args:
+            kinds: Only memories of these kinds.
+            categories: Only memories of these categories.
+            keys: Only memories under these keys.
+            where: Only memories whose `data` meets this filter: values, and operators such as `$gte`.
+            happened_from: Only events from this time on.
+            happened_to: Only events before this time.
+            limit: At most so many, the newest (1 to 1,000).
+            dry_run: Delete nothing and report what would be deleted.
+
+        Returns:
+            The memories deleted, and those that could not be.
+
+        Raises:
+            InvalidInput: There is no filter (`filter:empty`): `privacy.erase` deletes everything of a user.
+        """
+        return await self.engine.forget_matching(
+            actor=self.actor,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            limit=limit,
+            dry_run=dry_run,
+        )
+
+    @verb
+    async def run(
+        self,
+        *,
+        message: str | Message | None = None,
+        goal: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
+    ) -> RunReport:
+        """Run one memory-augmented turn: remember from `message`, answer `goal` from memory, audit the answer.
+
+        Args:
+            message: The user's message to learn from.
+            goal: The question or task to answer.
+            context: What the answer needs beside memory.
+            idempotency_key: A second call with the same key stores nothing.
+            min_score: The least relevance of each memory that policy does not pin, 0 to 1.
+            asked_at: Reference time for phrases such as `last week` in the goal; None: now.
+
+        Returns:
+            The answer and every step. A failure of the turn is not raised: the report has `status` and `stop_reason`.
+
+        Raises:
+            InvalidInput: Neither `message` nor `goal` is given, or one has no text.
+        """
+        return await self.engine.run(
+            actor=self.actor,
+            message=message,
+            goal=goal,
+            context=context,
+            idempotency_key=idempotency_key,
+            min_score=min_score,
+            asked_at=asked_at,
+        )
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    search = request_verb(requests.Search)
-    """Find the best memories for `query`; see `MemoryEngine.search`."""
-    context = request_verb(requests.Context)
-    """Return the memories that a model asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
-    retrieve = forward_verb("_kinds", SevenKinds.retrieve)
-    """Return the best results across the kinds; see `SevenKinds.retrieve`."""
+    @verb
+    async def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        asked_at: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+    ) -> SearchResult:
+        """Find the best memories for a question, each with why it was found.
 
-    get = request_verb(requests.Get)
-    """Return one memory, with `known_at` as it was known then. Raises MemoryNotFound."""
-    list = request_verb(requests.List)
-    """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
-    count = request_verb(requests.Count)
-    """Return how many active memories there are."""
-    history = request_verb(requests.History)
-    """Return all versions of a memory, oldest first. Raises MemoryNotFound."""
+        Args:
+            query: The question or search text; empty for the newest memories.
+            top_k: At most so many hits (1 to 100).
+            levels: Only memories at these levels.
+            kinds: Only memories of these kinds.
+            categories: Only memories of these categories.
+            keys: Only memories under these keys.
+            where: Only memories whose `data` meets this filter: values, and operators such as `$gte`.
+            happened_from: Only events from this time on.
+            happened_to: Only events before this time.
+            as_of: Statements that were true at this time.
+            known_at: Memories as they were stored at this time.
+            asked_at: Reference time for phrases such as `last week` in the query; None: now.
+            min_score: The least relevance of a hit, 0 to 1.
+            max_tokens: As many hits as this many tokens have room for.
+            preference_bias: Boost the policy's preference keys.
+
+        Returns:
+            The hits, best first, as a sequence: `result[0].content`. `abstains` is True if probably nothing about the
+            query is known, `errors` names the lists that failed.
+
+        Raises:
+            InvalidInput, InvalidIntent: An argument cannot be used.
+            ScopeDenied: A level is not granted.
+            StoreFailed, EmbedderFailed: Every list failed.
+        """
+        return await self.engine.search(
+            query,
+            actor=self.actor,
+            top_k=top_k,
+            levels=levels,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            known_at=known_at,
+            asked_at=asked_at,
+            min_score=min_score,
+            max_tokens=max_tokens,
+            preference_bias=preference_bias,
+        )
+
+    @verb
+    async def context(
+        self,
+        query: str,
+        *,
+        top_k: int = DEFAULT_MAX_ENTRIES,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
+    ) -> ContextBlock:
+        """Return the memories that a model asked `query` is shown, and log them as injected.
+
+        Args:
+            query: The user's message.
+            top_k: At most so many memories.
+            max_tokens: At most so many tokens.
+            min_score: The least relevance of each memory that policy does not pin, 0 to 1.
+            asked_at: Reference time for phrases such as `last week` in the query; None: now.
+
+        Returns:
+            A block whose `text` goes into the model's input as data. An outage is not raised: `degraded` and `reason`
+            report it.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+        """
+        return await self.engine.context(
+            query, actor=self.actor, top_k=top_k, max_tokens=max_tokens, min_score=min_score, asked_at=asked_at
+        )
+
+    @verb
+    async def retrieve(
+        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
+    ) -> KindRetrieval:
+        """Find the best results across the seven kinds, those of the task and the session included.
+
+        Args:
+            query: The question or search text.
+            kinds: Only these kinds; None for all.
+            top_k: At most so many results (1 to 100).
+
+        Returns:
+            The results, best first. A kind that failed is named in `errors`.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+        """
+        return await self._kinds.retrieve(query, kinds, top_k=top_k)
+
+    @verb
+    async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
+        """Return one memory.
+
+        Args:
+            memory_id: The memory.
+            as_of: Not found unless it was true at this time.
+            known_at: The version that was stored at this time.
+
+        Returns:
+            The memory in that version, else in its present one.
+
+        Raises:
+            MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
+        """
+        return await self.engine.get(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
+
+    @verb
+    async def list(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Sequence[Memory]:
+        """Return active memories, newest first.
+
+        Args:
+            kinds: Only memories of these kinds.
+            categories: Only memories of these categories.
+            keys: Only memories under these keys.
+            where: Only memories whose `data` meets this filter: values, and operators such as `$gte`.
+            happened_from: Only events from this time on.
+            happened_to: Only events before this time.
+            as_of: Statements that were true at this time.
+            known_at: Memories as they were stored at this time.
+            limit: At most so many.
+            before: The memory_id that ended the previous page.
+
+        Returns:
+            One page of memories.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+        """
+        return await self.engine.list(
+            actor=self.actor,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            known_at=known_at,
+            limit=limit,
+            before=before,
+        )
+
+    @verb
+    async def count(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> int:
+        """Return how many active memories meet a filter.
+
+        Args:
+            kinds: Only memories of these kinds.
+            categories: Only memories of these categories.
+            keys: Only memories under these keys.
+            where: Only memories whose `data` meets this filter: values, and operators such as `$gte`.
+            happened_from: Only events from this time on.
+            happened_to: Only events before this time.
+            as_of: Statements that were true at this time.
+            known_at: Memories as they were stored at this time.
+
+        Returns:
+            The number of memories.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+        """
+        return await self.engine.count(
+            actor=self.actor,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            known_at=known_at,
+        )
+
+    @verb
+    async def history(
+        self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Sequence[Memory]:
+        """Return all versions of a memory, or all values of a key.
+
+        Args:
+            memory_id: The memory, or a key.
+            as_of: Only versions that were true at this time.
+            known_at: Only versions that were stored by this time.
+
+        Returns:
+            The versions, oldest first.
+
+        Raises:
+            MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
+        """
+        return await self.engine.history(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:
-        """Return the predecessors and successors of a memory. Raises MemoryNotFound."""
+        """Return what a memory replaced and what replaced it.
+
+        Args:
+            memory_id: The memory.
+
+        Returns:
+            Its predecessors, newest first, and its successors, in order.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+        """
         return await self.engine.lineage(memory_id, actor=self.actor)
 
     @verb
     async def uses(
         self, memory_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
-        """Return the audit of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
+        """Return what was done with a memory: written, injected, cited, revealed.
+
+        Args:
+            memory_id: The memory.
+            before: The start of the page, as the previous one returned it.
+            limit: At most so many.
+
+        Returns:
+            The uses, newest first, and the start of the next page or None.
+
+        Raises:
+            MemoryNotFound: There is none, or not in this user's scopes.
+        """
         return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
 
     # -- upkeep -------------------------------------------------------------------------------------------------------
 
     @verb
     async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
-        """Do every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
+        """Do every job of upkeep: background capture, expiry and purge, copies, the file.
+
+        Args:
+            whole: Rewrite the whole file.
+            dry_run: Change nothing and report what would change.
+
+        Returns:
+            What each job did.
+
+        Raises:
+            StoreFailed: A job could not finish; another call continues.
+        """
         return await self.engine.maintain(actor=self.actor, whole=whole, dry_run=dry_run)
 
     @verb
     async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark expired memories and purge those marked a grace period ago; see `MemoryEngine.expire`."""
+        """Mark expired memories, and purge those marked a grace period ago.
+
+        Args:
+            rules: The periods; None for the defaults.
+            dry_run: Change nothing and report what would change.
+
+        Returns:
+            How many were marked and purged.
+
+        Raises:
+            StoreFailed: Another call continues.
+        """
         return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
 
     @verb
     async def consolidate(
         self, *, rules: ConsolidationRules | None = None, dry_run: bool = False
     ) -> ConsolidationReport:
-        """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
+        """Consolidate memories into summaries, profiles and reflections.
+
+        Args:
+            rules: What is consolidated; without them no model is called.
+            dry_run: Change nothing and report what would change.
+
+        Returns:
+            What was written.
+
+        Raises:
+            StoreFailed, EmbedderFailed: What was written before remains.
+        """
         return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
 
     @verb
@@ -215,17 +811,51 @@ class MemoryVerbs(DualModeApi[M]):
         progress: str | Path | None = None,
         dry_run: bool = False,
     ) -> RereadReport:
-        """Read the recorded messages again with today's reader; see `MemoryEngine.reread`."""
+        """Read the recorded messages again with today's reader, and bring memory to what it would hold.
+
+        Args:
+            since: Only messages from this time on.
+            limit: At most so many messages.
+            progress: A file in which an interrupted run continues.
+            dry_run: Change nothing and report the differences.
+
+        Returns:
+            The differences, and the `run_id` by which `undo_reread` takes them back.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+            StoreFailed: Another call continues.
+        """
         return await self.engine.reread(actor=self.actor, since=since, limit=limit, progress=progress, dry_run=dry_run)
 
     @verb
     async def undo_reread(self, run_id: str) -> int:
-        """Take back what a `reread` changed; see `MemoryEngine.undo_reread`."""
+        """Take back what a `reread` changed.
+
+        Args:
+            run_id: The run, as its report tells it.
+
+        Returns:
+            The number of memories that are as before.
+
+        Raises:
+            InvalidInput: There was no such run (`reread:unknown`).
+        """
         return await self.engine.undo_reread(run_id, actor=self.actor)
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:
-        """Return the findings in the tenant's memories that need a person; see `MemoryEngine.doctor`."""
+        """Find duplicates, contradictions, junk, unused memories and memories without a vector. Changes nothing.
+
+        Args:
+            limit: Look at so many of the newest active memories of the tenant.
+
+        Returns:
+            What needs a person.
+
+        Raises:
+            StoreFailed: The store does not answer.
+        """
         return await self.engine.doctor(actor=self.actor, limit=limit)
 
     # -- governance ---------------------------------------------------------------------------------------------------

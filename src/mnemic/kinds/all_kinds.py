@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
@@ -16,7 +16,7 @@ from mnemic.kinds.view import KindView
 from mnemic.kinds.working import WorkingMemory
 from mnemic.plugins.extras import brought_by
 from mnemic.requests import NewMemory
-from mnemic.runtime.sync_facade import CallMode, M, async_mode, takes_request, verb
+from mnemic.runtime.sync_facade import CallMode, M, async_mode
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG, Home, kind_of
@@ -79,16 +79,16 @@ class SevenKinds(KindView[M]):
             from mnemic.structured.structured_memory import StructuredMemory
         return StructuredMemory(self._engine, self._actor, self.ground)
 
-    @takes_request(NewMemory)
-    async def add(self, request: NewMemory) -> WriteReceipt:
-        """Remember one thing in the memory of its kind, at the level of the kind unless another is named.
+    async def add(self, content: str | Candidate, kind: Kind | str = Kind.LONG_TERM, **given: Any) -> WriteReceipt:
+        """Remember one thing in the memory of its kind, at the level of the kind unless another is given; `given` are
+        the fields of `NewMemory`.
 
         `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
         user's; for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the
         text names and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept
         as it is. All others: `MemoryEngine.add`. `ttl`: how long, as a duration or as `30d`, `10y`, `never`.
         """
-        content = request.content
+        request = NewMemory(content, kind, **given)
         chosen = content.kind if isinstance(content, Candidate) else kind_of(request.kind)
         home = CATALOG[chosen].home
         if home is not Home.RECORDS:
@@ -101,7 +101,6 @@ class SevenKinds(KindView[M]):
                 return receipts[0]
         return await self._engine.handle(request, actor=self._actor)
 
-    @verb
     async def retrieve(
         self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
     ) -> KindRetrieval:

@@ -7,15 +7,15 @@ parameters included, so no second class with the same verbs has to be maintained
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from types import MethodType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from mnemic.requests import Request
+from mnemic.errors import UnknownArgument
 
 
 class Awaited:
@@ -29,9 +29,7 @@ class Blocking:
 M = TypeVar("M")
 F = TypeVar("F")
 P = ParamSpec("P")
-R = TypeVar("R")
 T = TypeVar("T")
-C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Call(Protocol):
@@ -66,72 +64,66 @@ class DualModeApi(Generic[M]):
 
 
 class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
-    """A coroutine function as a verb of a `DualModeApi`; with `part`, of the attribute of that name."""
+    """A coroutine function as a verb of a `DualModeApi`."""
 
-    part: str | None = None
-
-    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]], part: str | None = None) -> None:
-        self.function, self.part = function, part
+    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]]) -> None:
+        self.function = function
         self.__doc__ = function.__doc__
 
+        @wraps(function)
+        async def begin(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            try:  # only binds the arguments: the coroutine has not begun
+                begun = function(face, *args, **kwargs)
+            except TypeError as error:
+                raise _explained(error, function, kwargs) from None
+            return await begun
+
+        self._begin = begin
+
     @overload
-    def __get__(self, face: None, owner: type) -> Self: ...
+    def __get__(self, face: None, owner: type) -> Callable[..., Any]: ...
     @overload
     def __get__(self, face: DualModeApi[Blocking], owner: type) -> Callable[P, T]: ...
     @overload
     def __get__(self, face: DualModeApi[Awaited], owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, face: Any, owner: type) -> Any:
-        """Return the verb of `face`, ready to be called."""
+        """Return the verb of `face`, ready to be called; of a class a function that takes the face first, for `help`
+        and `inspect`.
+        """
         if face is None:
-            return self
-        method = MethodType(self.function, face if self.part is None else getattr(face, self.part))
+            # Not the coroutine function: whether a verb is awaited depends on the face.
+            @wraps(self.function)
+            def taking_face(one: Any, /, *args: Any, **kwargs: Any) -> Any:
+                called: Any = self.__get__(one, owner)
+                return called(*args, **kwargs)
+
+            return taking_face
+        method = MethodType(self._begin, face)
         call = face.ground.call
         if call is None:
             return method
 
-        @wraps(self.function)
+        @wraps(method)
         def waiting(*args: Any, **kwargs: Any) -> Any:
             return call(method, *args, **kwargs)
 
         return waiting
 
 
-def forward_verb(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
-    """Return the verb `model` of the attribute `part` as a verb of its owner, with the same parameters."""
-    return verb(model.function, part)
-
-
-def takes_request(request: Callable[P, R]) -> Callable[[Callable[[F, R], Coroutine[Any, Any, T]]], verb[F, P, T]]:
-    """Make a verb of a function that is given a request. Its parameters are the fields of the request, written down
-    there alone.
+def _explained(error: TypeError, function: Callable[..., Any], given: Mapping[str, Any]) -> Exception:
+    """Return the error of a call with these arguments: for an unknown one UnknownArgument, which says what may have
+    been meant.
     """
-
-    def decorate(function: Callable[[F, R], Coroutine[Any, Any, T]]) -> verb[F, P, T]:
-        @wraps(function)
-        def called(face: F, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-            return function(face, _made(request, function.__name__, args, kwargs))
-
-        return verb(_with_fields(called, request))
-
-    return decorate
-
-
-def _made(request: Callable[..., R], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> R:
-    """Return the request of a verb's arguments. Raises TypeError, which for an unknown one names the verb and what may
-    have been meant.
-    """
-    try:
-        return request(*args, **kwargs)
-    except TypeError:
-        known = signature(request).parameters
-        for unknown in [one for one in kwargs if one not in known]:
-            meant = [*get_close_matches(unknown, known, n=1), *(one for one in _MEANT.get(unknown, ()) if one in known)]
+    known = [name for name in signature(function).parameters if name != "self"]
+    for unknown in given:
+        if unknown not in known:
+            meant = [*get_close_matches(unknown, known, n=1), *(one for one in MEANT.get(unknown, ()) if one in known)]
             told = f"did you mean {meant[0]}?" if meant else _ELSEWHERE.get(unknown, f"it takes {', '.join(known)}")
-            raise TypeError(f"{name}() got an unexpected argument {unknown!r}: {told}") from None
-        raise
+            return UnknownArgument(f"{function.__name__}:{unknown}", hint=told)
+    return error
 
 
-_MEANT = {
+MEANT = {
     "metadata": ("data",),
     "filters": ("where",),
     "filter": ("where",),
@@ -139,38 +131,10 @@ _MEANT = {
     "k": ("top_k", "limit"),
     "n_results": ("top_k",),
     "text": ("content", "query"),
-    "message": ("content",),
+    "message": ("content", "messages"),
+    "id": ("memory_id",),
 }
 """Names of other libraries for parameters of verbs."""
 _ELSEWHERE = dict.fromkeys(
     ("user_id", "user", "agent_id", "actor", "tenant"), "a memory is that of one user: name them where you open it"
 )
-
-
-def _with_fields(function: C, request: Callable[..., Any]) -> C:
-    """Give the function of a verb the signature of the request that is made of its arguments."""
-    face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    taken = signature(request)
-    # `inspect.signature` prefers `__signature__`; help, OpenAPI and the command line all read it from there.
-    vars(function)["__signature__"] = taken.replace(parameters=[face, *taken.parameters.values()])
-    return function
-
-
-class request_verb(verb[Any, P, T]):  # noqa: N801 - as `verb`
-    """A verb that makes a request of its arguments and has the engine answer it. Its parameters are the fields of the
-    request, written down there alone.
-    """
-
-    def __init__(self, request: Callable[P, Request[T]]) -> None:
-        self._name = "verb"
-
-        async def answer(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            result: T = await face.engine.handle(_made(request, self._name, args, kwargs), actor=face.actor)
-            return result
-
-        answer.__doc__ = request.__doc__
-        super().__init__(_with_fields(answer, request))
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Note the name under which it is called."""
-        self._name = name

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from mnemic.types.enums import Kind
 from mnemic.types.memory import Memory
@@ -79,6 +79,21 @@ class Hit(Serialisable):
     disagrees_with: tuple[str, ...] = ()
     relevance: float | None = None
     why: str = field(default="", repr=False)
+
+    @property
+    def content(self) -> str:
+        """The text of the memory."""
+        return self.memory.content
+
+    @property
+    def key(self) -> str | None:
+        """The key of the memory; None if it has none."""
+        return self.memory.key
+
+    @property
+    def id(self) -> str:
+        """The memory_id of the memory, as `get`, `update` and `forget` take it."""
+        return self.memory.memory_id
 
     @property
     def pinned(self) -> bool:
@@ -184,16 +199,30 @@ class SearchPlan(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(Serialisable):
-    """The hits, best first; the lists that failed (`name: reason`); the filter that was applied; and the plan of the
+    """The hits, best first, as a sequence: `for hit in result`, `len(result)`, `result[0]`. With it come the lists that
+    failed (`name: reason`), the filter that was applied (None: a service does not tell it) and the plan of the
     search. `relevance` (0..1) is the probability that anything about the query is known; None if it is unknown.
     """
 
     hits: tuple[Hit, ...]
     errors: Mapping[str, str] = field(default_factory=dict)
-    where: Where
+    where: Where | None = None
     query: str = field(default="", repr=False)
     plan: SearchPlan = SearchPlan()
     relevance: float | None = None
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[place]
 
     @property
     def degraded(self) -> bool:

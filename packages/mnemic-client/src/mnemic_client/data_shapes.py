@@ -12,14 +12,13 @@ from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Actor
 from mnemic_client.engine import RemoteEngine
-from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
 
 
 def kept_at(remote: Remote) -> StructuredMemory[Awaited]:
     """Return the library's verbs for shapes that a program defines, on memories of the service."""
     actor = remote.user or Actor(user="me")  # the credential says who asks
-    return StructuredMemory(cast(Any, RemoteEngine(AsyncClient(remote), actor)), actor, async_mode(), readers=list)
+    return StructuredMemory(cast(Any, RemoteEngine(remote, actor)), actor, async_mode(), readers=list)
 
 
 def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Shape]:

@@ -3,62 +3,96 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from datetime import datetime
-from types import TracebackType
-from typing import Any, Self, TypeVar, cast
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from types import SimpleNamespace, TracebackType
+from typing import Any, NoReturn, Self, TypeVar, cast
+from urllib.parse import quote, urlencode
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidInput, NotSupported
+from mnemic.engine.lineage import Lineage, Use
+from mnemic.engine.message_forms import each_message, in_places, messages_of
+from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.kinds.retrieval import KindRetrieval
+from mnemic.maintenance.consolidate import ConsolidationReport
+from mnemic.maintenance.expiry_job import ExpiryReport
+from mnemic.maintenance.health import Health
+from mnemic.maintenance.reports import MaintenanceReport
+from mnemic.maintenance.reread import RereadReport
+from mnemic.maintenance.undo import UndoReceipt
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.key_rules import Policy
 from mnemic.requests import Request, arguments_of
+from mnemic.retrieve.export import from_dict, plain
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import CallMode, M
-from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
+from mnemic.types import (
+    Actor,
+    AuditEvent,
+    Candidate,
+    ContextBlock,
+    ConversationReceipts,
+    ForgetResult,
+    Kind,
+    Memory,
+    MemoryRequest,
+    Message,
+    Origin,
+    RequestOutcome,
+    SearchResult,
+    Source,
+    WriteReceipt,
+    from_json,
+    to_json,
+)
 from mnemic.types.memory_kinds import CATALOG, kind_of
-from mnemic_client.governance import RemoteGovernance
-from mnemic_client.memory import MemoryClient
-from mnemic_client.opening import AsyncClient
-from mnemic_client.remote import Remote
+from mnemic.types.trace import RunReport
+from mnemic_client.conversation import RemoteConversation
+from mnemic_client.failures import failure_of
+from mnemic_client.governance import RemoteGovernance, carried_out
+from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.remote import Remote, events, json_of
+from mnemic_client.request_bodies import (
+    ImportState,
+    body_of,
+    candidate_body,
+    found_in,
+    import_state,
+    iso,
+    lower,
+    memories,
+    memory_address,
+    message_body,
+    names,
+    narrowing_fields,
+    receipts,
+    ttl_text,
+    use,
+)
+from mnemic_client.response_values import hit_of, kind_hit_of, receipt_of, report_of
+from mnemic_client.structured import RemoteData
+from mnemic_client.verb_parameters import like
 
 T = TypeVar("T")
 
-SAME = frozenset(
-    {
-        "add_many",
-        "record",
-        "capture",
-        "capture_many",
-        "remember",
-        "forget",
-        "forget_matching",
-        "carry_out",
-        "rollback",
-        "undo",
-        "run",
-        "search",
-        "context",
-        "get",
-    }
-    | {"count", "history", "lineage", "uses", "maintain", "expire", "consolidate", "reread", "undo_reread", "doctor"}
-)
-"""The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
+PAGE = 200
+"""Page size of a list of memories."""
+PART = 100
+"""Memories that an import sends at once."""
+TURNS = 12
+"""Messages that are captured at once: as many as a language model reads in one call."""
 
 
-class _RemoteVerb:
-    """A verb of the service; or a part of an engine that a service has for itself, such as its store."""
+class _NotOffered:
+    """A verb that a service does not offer, or a part of an engine that it has for itself, such as its store."""
 
-    def __init__(self, client: AsyncClient, name: str) -> None:
-        self._client, self._name = client, name
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-    async def __call__(self, *placed: Any, **named: Any) -> Any:
-        if self._name not in SAME:
-            raise NotSupported(f"{self._name}:remote", hint=_AT_THE_SERVICE)
-        named.pop("actor", None)  # the credential says who asks
-        named.pop("deadline", None)  # the client's `timeout` says how long
-        return await getattr(self._client, self._name)(*placed, **named)
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise NotSupported(f"{self._name}:remote", hint=_AT_THE_SERVICE)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -71,14 +105,14 @@ _AT_THE_SERVICE = "a service does not offer this: run it where the service has i
 
 class RemoteEngine(RemoteGovernance):
     """Verbs of `MemoryEngine` for the one user of the credential. Verbs that a service does not offer raise
-    NotSupported (`not_supported:<verb>:remote`).
+    NotSupported (`not_supported:<verb>:remote`); what the service itself refuses raises ServiceRefused
+    (`service_refused:unauthenticated`, `:role_required:...`, `:rate_limited`, `:unreachable`).
     """
 
     sessions = completer = graph = None
 
-    def __init__(self, client: AsyncClient, actor: Actor) -> None:
-        super().__init__(client._remote)
-        self.client = client
+    def __init__(self, remote: Remote, actor: Actor) -> None:
+        super().__init__(remote)
         self._actor = actor
         self.clock = SystemClock()
 
@@ -89,12 +123,12 @@ class RemoteEngine(RemoteGovernance):
         """
         if policy is not None:
             raise InvalidInput("policy", hint="a service has its own policy: PUT /v1/policy")
-        return cls(AsyncClient(Remote(url, api_key, timeout=30.0, attempts=3, transport=None, user=actor)), actor)
+        return cls(Remote(url, api_key, timeout=30.0, attempts=3, transport=None, user=actor), actor)
 
     async def open(self) -> Self:
         """Check that the credential is the user's. Raises ServiceRefused, InvalidInput (`user_id`)."""
         try:
-            if await self.client.user() != self._actor.user:
+            if (await self._remote.call("GET", "/v1/whoami"))["user"] != self._actor.user:
                 raise InvalidInput("user_id", hint="the key is that of another user")
         except BaseException:
             await self.close()
@@ -103,7 +137,7 @@ class RemoteEngine(RemoteGovernance):
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
-        await self.client.close()
+        await self._remote.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -113,11 +147,10 @@ class RemoteEngine(RemoteGovernance):
     ) -> None:
         await self.close()
 
-    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    def __getattr__(self, name: str) -> _NotOffered:
         if name.startswith("_"):
             raise AttributeError(name)
-
-        return _RemoteVerb(self.client, name)
+        return _NotOffered(name)
 
     async def handle(self, request: Request[T], *, actor: Actor) -> T:
         """Answer a request by the verb that it names. Raises NotSupported for one without."""
@@ -125,6 +158,8 @@ class RemoteEngine(RemoteGovernance):
             raise NotSupported(f"{type(request).__name__}:remote")
         answer: T = await getattr(self, request.verb)(**arguments_of(request), actor=actor)
         return answer
+
+    # -- writing ------------------------------------------------------------------------------------------------------
 
     async def add(
         self,
@@ -142,41 +177,325 @@ class RemoteEngine(RemoteGovernance):
             until = ttl_of(named.pop("ttl")) if "ttl" in named else None
             named.setdefault("level", CATALOG[kind].level)
             content = Candidate(content=content, kind=kind, ttl=until, source=Source(origin=origin), **named)
-        return await self.client.add(content, idempotency_key=idempotency_key)
+        headers = {"Idempotency-Key": idempotency_key}
+        return receipt_of(await self._remote.call("POST", "/v1/memories", candidate_body(content), headers=headers))
 
-    async def list(self, *, actor: Actor, facets: object = (), **wanted: Any) -> Sequence[Memory]:
-        """Return active memories, newest first. `facets` only say where a store need not look."""
-        return await self.client.list(**wanted)
+    @like(MemoryEngine.add_many)
+    async def add_many(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
+        """Remember many things; one receipt each, in order."""
+        body = {
+            "memories": [candidate_body(candidate) for candidate in given.candidates],
+            "idempotency_keys": None if given.idempotency_keys is None else [*given.idempotency_keys],
+        }
+        return receipts(await self._remote.call("POST", "/v1/memories/batch", body))
 
-    async def update(self, memory_id: str, content: str | None = None, *, actor: Actor, **changed: Any) -> WriteReceipt:
-        """Correct a memory."""
-        return await self.client.corrected(memory_id, content, **changed)
+    @like(MemoryEngine.record)
+    async def record(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation themselves, as episodic memories."""
+        body = {"messages": [message_body(message) for message in messages_of(given.messages, session=None)]}
+        return receipts(await self._remote.call("POST", "/v1/messages", body))
+
+    @like(MemoryEngine.capture)
+    async def capture(self, given: SimpleNamespace) -> RunReport:
+        """Remember the lasting facts in the user's message."""
+        message = given.message
+        if not isinstance(message, str | Message):
+            raise InvalidInput("message", hint="a text or a Message; `remember` takes dictionaries and lists")
+        said = message if isinstance(message, Message) else Message(role="user", content=message)
+        headers = {"Idempotency-Key": given.idempotency_key}
+        body = {"message": message_body(said)}
+        return report_of(await self._remote.call("POST", "/v1/capture", body, headers=headers))
+
+    @like(MemoryEngine.capture_many)
+    async def capture_many(self, given: SimpleNamespace) -> Sequence[RunReport | None]:
+        """Remember the lasting facts in several messages: one report for each of the user's messages, None for the
+        others. Sent in parts, so that no request takes as long as all of them.
+        """
+        found = each_message(given.messages, session=None)
+        keys = [None] * len(found) if given.idempotency_keys is None else [*given.idempotency_keys]
+        if len(keys) != len(found):
+            raise InvalidInput("idempotency_keys", hint="one for each message, or None")
+        kept = [(one, key) for one, key in zip(found, keys, strict=True) if one is not None]
+        reports: list[RunReport | None] = []
+        for start in range(0, len(kept), TURNS):
+            some = [message_body(one) for one, _ in kept[start : start + TURNS]]
+            part = [key for _, key in kept[start : start + TURNS]]
+            body = {"messages": some, "idempotency_keys": part}
+            answer = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
+            reports += [None if one is None else report_of(one) for one in answer["reports"]]
+        return in_places(found, reports)
+
+    @like(MemoryEngine.remember)
+    async def remember(self, given: SimpleNamespace) -> ConversationReceipts:
+        """Remember a conversation as a program has it; see `MemoryEngine.remember`. Sent in parts."""
+        said = [message_body(one) for one in messages_of(given.messages, session=None)]
+        receipts_so_far: list[WriteReceipt] = []
+        asked: list[MemoryRequest] = []
+        for start in range(0, len(said), TURNS):
+            about = None if given.data is None else dict(given.data)
+            body = {"messages": said[start : start + TURNS], "infer": given.infer, "metadata": about}
+            answer = await self._remote.call("POST", "/v1/remember", body)
+            receipts_so_far += receipts(answer)
+            asked += map(MemoryRequest.from_dict, answer.get("asked", ()))
+        return ConversationReceipts(receipts_so_far, asked)
+
+    @like(MemoryEngine.forget)
+    async def forget(self, given: SimpleNamespace) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self._remote.call("DELETE", memory_address(given.memory_id))
+
+    @like(MemoryEngine.forget_matching)
+    async def forget_matching(self, given: SimpleNamespace) -> ForgetResult:
+        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which."""
+        body: dict[str, Any] = {
+            name: None if (one := getattr(given, name)) is None else list(one) for name in ("categories", "keys")
+        }
+        body |= {"kinds": names(given.kinds), "where": None if given.where is None else plain(given.where)}
+        body |= {"limit": given.limit, "dry_run": given.dry_run}
+        times = {"happened_from": given.happened_from, "happened_to": given.happened_to}
+        body |= {name: iso(moment, "window") for name, moment in times.items() if moment is not None}
+        answer = await self._remote.call("POST", "/v1/memories/forget", body)
+        return ForgetResult(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
+
+    @like(MemoryEngine.carry_out)
+    async def carry_out(self, given: SimpleNamespace) -> RequestOutcome:
+        """Carry out a message's request about memory, once its user has confirmed it. Returns once an erasure has
+        finished.
+        """
+        answer = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
+        return await carried_out(self._remote, answer)
+
+    @like(MemoryEngine.undo)
+    async def undo(self, given: SimpleNamespace) -> UndoReceipt:
+        """Undo a merge, a new value of a key, or an approval."""
+        return from_json(UndoReceipt, await self._remote.call("POST", f"{memory_address(given.memory_id)}/undo"))
+
+    @like(MemoryEngine.rollback)
+    async def rollback(self, given: SimpleNamespace) -> WriteReceipt:
+        """Restore the content that a memory had in `version`."""
+        return receipt_of(
+            await self._remote.call("POST", f"{memory_address(given.memory_id)}/rollback", {"version": given.version})
+        )
+
+    @like(MemoryEngine.run)
+    async def run(self, given: SimpleNamespace) -> RunReport:
+        """One memory-augmented turn."""
+        said = message_body(given.message) if isinstance(given.message, Message) else given.message
+        body = {"message": said, "goal": given.goal, "context": dict(given.context or {})}
+        body |= narrowing_fields(given)
+        headers = {"Idempotency-Key": given.idempotency_key}
+        return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
+
+    async def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        actor: object = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | str | None = None,
+        expected_version: int | None = None,
+        origin: Origin | None = None,
+        **changed: Any,
+    ) -> WriteReceipt:
+        """Correct a memory in its next version; omitted fields stay unchanged. Raises VersionConflict,
+        MemoryNotFound.
+        """
+        headers = {"If-Match": None if expected_version is None else f'"{expected_version}"'}
+        fields = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
+        body = {"content": content, "data": None if data is None else plain(data), "ttl": ttl_text(ttl)}
+        body |= fields | {"origin": lower(origin)}
+        return receipt_of(await self._remote.call("PATCH", memory_address(memory_id), body, headers=headers))
+
+    async def import_all(
+        self, import_id: str, memories: Iterable[Mapping[str, Any]], *, part: int = PART
+    ) -> ImportState:
+        """Import memories (in the form that `add` takes: `content`, `key`, ...), `part` (at most 500) at a time. After
+        an interruption, another call with the same memories continues. Raises the failures of the service's store or
+        embedder (StoreFailed, EmbedderFailed): the memories from there on are not imported yet.
+        """
+        place = f"/v1/imports/{quote(import_id, safe='')}"
+        try:
+            state = import_state(await self._remote.call("GET", place))
+        except MemoryNotFound:
+            state = ImportState(import_id=import_id, taken=0, outcomes={})
+        source = islice(iter(memories), state.taken, None)
+        while some := list(islice(source, part)):
+            body = {"at": state.taken, "memories": [dict(one) for one in some]}
+            answer = await self._remote.call("POST", place, body, repeatable=True)
+            state, before = import_state(answer), state.taken
+            if state.taken < before + len(some):
+                raise failure_of(answer["receipts"][state.taken - before], None)
+        return state
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @like(MemoryEngine.search)
+    async def search(self, given: SimpleNamespace) -> SearchResult:
+        """Return the best memories for `query`, each with why it was found."""
+        body = body_of(given, happened_from="window", happened_to="window")
+        if given.asked_at is None:  # a service of an earlier release does not know it
+            del body["asked_at"]
+        return found_in(await self._remote.call("POST", "/v1/search", body, repeatable=True))
+
+    @like(MemoryEngine.context)
+    async def context(self, given: SimpleNamespace) -> ContextBlock:
+        """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
+        body = {"query": given.query, "top_k": given.top_k, "max_tokens": given.max_tokens}
+        answer = await self._remote.call("POST", "/v1/context", body | narrowing_fields(given))
+        plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
+        return ContextBlock(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
+
+    async def retrieve(
+        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
+    ) -> KindRetrieval:
+        """Return the best results across kinds (None: all), best first, with failures in `errors`. The service knows no
+        working memory.
+        """
+        body = {"query": query, "kinds": names(kinds), "top_k": top_k}
+        answer = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
+        return KindRetrieval([kind_hit_of(one) for one in answer["hits"]], answer["errors"])
+
+    async def redact_text(self, text: str, *, actor: object = None) -> str:
+        """`text` without personal data, as the policy of the service has it; nothing is kept."""
+        answer: str = (await self._remote.call("POST", "/v1/redactions", {"text": text}, repeatable=True))["text"]
+        return answer
+
+    @like(MemoryEngine.get)
+    async def get(self, given: SimpleNamespace) -> Memory:
+        """One memory. Raises MemoryNotFound."""
+        return from_dict(await self._remote.call("GET", memory_address(given.memory_id), params=_times(given)))
+
+    @like(MemoryEngine.list)
+    async def list(self, given: SimpleNamespace) -> Sequence[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
+        asked = _filter(given) | {"before": given.before}
+        found: list[Memory] = []
+        while True:
+            asked["limit"] = min(given.limit - len(found), PAGE)
+            answer = await self._remote.call("GET", "/v1/memories", params=asked)
+            found += memories(answer["memories"])
+            if answer["next"] is None or len(found) >= given.limit:
+                return found
+            asked["before"] = answer["next"]
+
+    @like(MemoryEngine.count)
+    async def count(self, given: SimpleNamespace) -> int:
+        """Return the number of active memories that meet a filter."""
+        count: int = (await self._remote.call("GET", "/v1/memories/count", params=_filter(given)))["count"]
+        return count
+
+    @like(MemoryEngine.history)
+    async def history(self, given: SimpleNamespace) -> Sequence[Memory]:
+        """All versions of a memory, oldest first. Raises MemoryNotFound."""
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/history", params=_times(given))
+        return memories(answer["versions"])
+
+    @like(MemoryEngine.lineage)
+    async def lineage(self, given: SimpleNamespace) -> Lineage:
+        """Return the predecessors of a memory, newest first, and its successors, in order."""
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/lineage")
+        earlier, later = (tuple(memories(answer[name])) for name in ("earlier", "later"))
+        return Lineage(memory=from_dict(answer["memory"]), earlier=earlier, later=later, complete=answer["complete"])
+
+    @like(MemoryEngine.uses)
+    async def uses(self, given: SimpleNamespace) -> tuple[Sequence[Use], int | None]:
+        """Return the audit of a memory, newest first, and the start of the next page. A service reveals of the `actor`
+        only whether it was the caller (`me`, else empty).
+        """
+        page = {"before": given.before, "limit": given.limit}
+        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/uses", params=page)
+        return [use(one) for one in answer["uses"]], answer["next"]
+
+    # -- upkeep -------------------------------------------------------------------------------------------------------
+
+    @like(MemoryEngine.maintain)
+    async def maintain(self, given: SimpleNamespace) -> MaintenanceReport:
+        """Every job of upkeep, one after the other. For operators."""
+        if given.rules is not None:
+            raise NotSupported("rules:remote", hint="a service expires by its own settings")
+        asked = {"whole": str(given.whole).lower(), "dry_run": str(given.dry_run).lower()}
+        return from_json(MaintenanceReport, await self._remote.call("POST", "/v1/maintenance", params=asked))
+
+    @like(MemoryEngine.expire)
+    async def expire(self, given: SimpleNamespace) -> ExpiryReport:
+        """Mark expired memories and purge those marked a grace period ago. For operators."""
+        body = {"rules": None if given.rules is None else to_json(given.rules), "dry_run": given.dry_run}
+        return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
+
+    @like(MemoryEngine.consolidate)
+    async def consolidate(self, given: SimpleNamespace) -> ConsolidationReport:
+        """Consolidate memories: summaries, profiles, reflections. Without `rules` no model is called. For operators."""
+        body = {"rules": None if given.rules is None else to_json(given.rules)}
+        asked = {"dry_run": str(given.dry_run).lower()}
+        return from_json(ConsolidationReport, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
+
+    @like(MemoryEngine.reread)
+    async def reread(self, given: SimpleNamespace) -> RereadReport:
+        """Read the recorded messages again with the service's reader. Raises NotSupported (`progress`)."""
+        if given.progress is not None:
+            raise NotSupported("progress", hint="a service keeps no file of what was read")
+        asked = {"dry_run": str(given.dry_run).lower(), "limit": given.limit, "since": iso(given.since, "since")}
+        return from_json(RereadReport, await self._remote.call("POST", "/v1/rereads", params=asked))
+
+    @like(MemoryEngine.undo_reread)
+    async def undo_reread(self, given: SimpleNamespace) -> int:
+        """Take back what a `reread` changed."""
+        done = await self._remote.call("POST", f"/v1/rereads/{quote(given.run_id, safe='')}/undo")
+        return int(done["memories"])
+
+    @like(MemoryEngine.doctor)
+    async def doctor(self, given: SimpleNamespace) -> Health:
+        """Return the findings in the tenant's memories that need a person. For operators."""
+        return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": given.limit}))
+
+    # -- as it comes --------------------------------------------------------------------------------------------------
+
+    def export_lines(self, *, archive: bool = False) -> AsyncIterator[str]:
+        """Yield the user's own memories, as JSON lines; as an `archive` with every version and the consents."""
+        return self._remote.lines("GET", f"/v1/export?archive={str(archive).lower()}")
 
     async def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Yield the user's own memories, as JSON data."""
-        async for line in self.client.exported(archive=archive):
+        async for line in self.export_lines(archive=archive):
             if line:
                 yield json.loads(line)
 
     def export_subject(
-        self, subject: str, *, actor: Actor, form: str = "json", values: bool = False
+        self, subject: str | None, *, actor: Actor | None = None, form: str = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Yield all data about a user, as the chunks of one document."""
-        return self.client.exported_subject(None if subject == actor.user else subject, form=form, values=values)
+        """Yield all data about the user, or for an operator about `subject`, as the chunks of one document."""
+        named = None if actor is not None and subject == actor.user else subject
+        asked = {"subject": named, "form": form, "values": str(values).lower()}
+        wanted = urlencode({name: value for name, value in asked.items() if value is not None})
+        return self._remote.chunks("GET", f"/v1/export/subject?{wanted}")
 
-    async def redact_text(self, text: str, *, actor: Actor) -> str:
-        """`text` without personal data, as the policy of the service has it."""
-        return await self.client.redact_text(text)
+    async def change_lines(self, *, after: str | None = None) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+        """Yield each change of the user's memories with its id, after `after` (default: from now on), until the service
+        stops. Never contains content.
+        """
+        headers = {} if after is None else {"Last-Event-ID": after}
+        async for name, data, event_id in events(self._remote.lines("GET", "/v1/changes", headers=headers)):
+            if name == "change" and event_id is not None:
+                yield event_id, data
 
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Yield each change of the user's memories as it happens. `actor` is empty: a service does not reveal the
         author.
         """
-        async for _, result in self.client.changes(after=None if after is None else str(after)):
+        async for _, result in self.change_lines(after=None if after is None else str(after)):
             scope = self._actor.scope(result["level"])
             fields = {name: result[name] for name in ("sequence", "action", "memory_id", "version")}
             at = datetime.fromisoformat(result["at"])
             yield AuditEvent(**fields, tenant=self._actor.tenant, at=at, actor="", scope=scope)
+
+
+def views_at(
+    remote: Remote, ground: CallMode[M]
+) -> tuple[RemotePersona[M], RemoteEpisodes[M], RemoteEntities[M], RemoteData[M], RemoteConversation[M]]:
+    """Return the kinds of a memory that a service keeps, called as `ground` says."""
+    views = (RemotePersona(ground, remote), RemoteEpisodes(ground, remote), RemoteEntities(ground, remote))
+    return (*views, RemoteData(ground, remote), RemoteConversation(ground, remote))
 
 
 class RemoteKinds(SevenKinds[M]):
@@ -184,18 +503,49 @@ class RemoteKinds(SevenKinds[M]):
 
     def __init__(self, engine: RemoteEngine, actor: Actor, ground: CallMode[M]) -> None:
         super().__init__(cast(MemoryEngine, engine), actor, ground)
-        client: MemoryClient[Any] = engine.client
-        self._remote = client.kinds_on(ground)
-        self.persona, self.episodic, self.entity, self.structured, self.short_term = cast(Any, self._remote)
+        self._views = views_at(engine._remote, ground)
+        self.persona, self.episodic, self.entity, self.structured, self.short_term = cast(Any, self._views)
 
     async def _extract_entities(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        return (await self._remote[2].extracted(content, idempotency_key)).receipts
+        return (await self._views[2].extracted(content, idempotency_key)).receipts
 
     async def _traits(self) -> Sequence[Memory]:
-        return await self._remote[0].known()
+        return await self._views[0].known()
 
     async def _remember_said(self, content: str) -> None:
-        await self._remote[4].add_async("user", content)
+        await self._views[4].add_async("user", content)
 
     async def _messages(self, limit: int) -> Sequence[Message]:
-        return await self._remote[4].newest(limit)
+        return await self._views[4].newest(limit)
+
+
+class ServiceKinds(RemoteKinds[M]):
+    """The same for a client, of which the service does everything across the kinds."""
+
+    async def add(self, content: str | Candidate, kind: Kind | str = Kind.LONG_TERM, **given: Any) -> WriteReceipt:
+        """Remember one thing."""
+        return await self._engine.add(content, actor=self._actor, kind=kind, **given)
+
+    async def retrieve(
+        self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
+    ) -> KindRetrieval:
+        """Return the best results across kinds."""
+        return await cast(RemoteEngine, self._engine).retrieve(query, kinds, top_k=top_k)
+
+
+def _filter(given: SimpleNamespace) -> dict[str, Any]:
+    """Return the filter of a list or a count as the parameters of a request."""
+    return {
+        "kinds": names(given.kinds),
+        "categories": given.categories,
+        "keys": given.keys,
+        "where": None if given.where is None else json_of(dict(given.where), "where"),
+        "happened_from": iso(given.happened_from, "window"),
+        "happened_to": iso(given.happened_to, "window"),
+        **_times(given),
+    }
+
+
+def _times(given: SimpleNamespace) -> dict[str, str | None]:
+    """Return the times of a read in the form that the service takes."""
+    return {"as_of": iso(given.as_of, "as_of"), "known_at": iso(given.known_at, "known_at")}

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from types import SimpleNamespace
+from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
-from mnemic.kinds.entity import EntityExtraction, EntityMemory
-from mnemic.kinds.episodic import Episode, EpisodicMemory, Lesson, Step
-from mnemic.kinds.persona import PersonaMemory
+from mnemic.kinds.entity import EntityExtraction
+from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
+from mnemic.language.entities.relations import THING
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lower_origin
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
-from mnemic_client.verb_parameters import like
 
 
 class RemoteView(DualModeApi[M]):
@@ -30,12 +30,21 @@ class RemoteView(DualModeApi[M]):
 class RemoteEpisodes(RemoteView[M]):
     """Episodes; see `mnemic.kinds.episodic`."""
 
-    @like(EpisodicMemory.record)
-    async def record(self, given: SimpleNamespace) -> WriteReceipt:
+    @verb
+    async def record(
+        self,
+        task: str,
+        steps: Sequence[Step | Mapping[str, Any]],
+        *,
+        outcome: Ending,
+        episode_id: str | None = None,
+        occurred_at: datetime | None = None,
+    ) -> WriteReceipt:
         """Keep an episode: all its steps or nothing."""
-        steps = [asdict(step) if isinstance(step, Step) else dict(step) for step in given.steps]
-        body = vars(given) | {"steps": steps, "occurred_at": iso(given.occurred_at, "occurred_at")}
-        repeatable = given.episode_id is not None
+        told = [asdict(step) if isinstance(step, Step) else dict(step) for step in steps]
+        body = {"task": task, "steps": told, "outcome": outcome, "episode_id": episode_id}
+        body |= {"occurred_at": iso(occurred_at, "occurred_at")}
+        repeatable = episode_id is not None
         return receipt_of(await self._remote.call("POST", "/v1/episodes", body, repeatable=repeatable))
 
     @verb
@@ -63,39 +72,50 @@ class RemoteEpisodes(RemoteView[M]):
         answer = await self._remote.call("GET", "/v1/episodes", params={"limit": limit, "cursor": before})
         return [episode_of(one) for one in answer["episodes"]]
 
-    @like(EpisodicMemory.similar)
-    async def similar(self, given: SimpleNamespace) -> Sequence[Episode]:
+    @verb
+    async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
         """Return the episodes whose task is most like `task`, best first."""
-        answer = await self._remote.call("POST", "/v1/episodes/similar", vars(given), repeatable=True)
+        body = {"task": task, "top_k": top_k, "outcome": outcome}
+        answer = await self._remote.call("POST", "/v1/episodes/similar", body, repeatable=True)
         return [episode_of(one) for one in answer["episodes"]]
 
-    @like(EpisodicMemory.lessons)
-    async def lessons(self, given: SimpleNamespace) -> Sequence[Lesson]:
+    @verb
+    async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
         """Return the failures in the episodes most similar to `task`, and the steps that worked instead."""
-        answer = await self._remote.call("POST", "/v1/episodes/lessons", vars(given), repeatable=True)
+        body = {"task": task, "top_k": top_k}
+        answer = await self._remote.call("POST", "/v1/episodes/lessons", body, repeatable=True)
         return [lesson_of(one) for one in answer["lessons"]]
 
 
 class RemoteEntities(RemoteView[M]):
     """People and things that the user speaks of; see `mnemic.kinds.entity`."""
 
-    @like(EntityMemory.mention)
-    async def mention(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
+    @verb
+    async def mention(self, name: str, *, label: str = THING, aliases: Sequence[str] = ()) -> Sequence[WriteReceipt]:
         """Remember that there is something of this name."""
-        body = vars(given) | {"aliases": list(given.aliases)}
+        body = {"name": name, "label": label, "aliases": list(aliases)}
         return [receipt_of(one) for one in (await self._remote.call("POST", "/v1/entities", body))["receipts"]]
 
-    @like(EntityMemory.relate)
-    async def relate(self, given: SimpleNamespace) -> WriteReceipt:
+    @verb
+    async def relate(
+        self,
+        source: str,
+        relation: str,
+        target: str,
+        *,
+        since: datetime | None = None,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
         """Remember a `relation` from `source` (a name, or "me") to `target`."""
-        body = vars(given) | {"since": iso(given.since, "since")}
-        headers = {"Idempotency-Key": body.pop("idempotency_key")}
+        body = {"source": source, "relation": relation, "target": target, "since": iso(since, "since")}
+        headers = {"Idempotency-Key": idempotency_key}
         return receipt_of(await self._remote.call("POST", "/v1/entities/relations", body, headers=headers))
 
-    @like(EntityMemory.end)
-    async def end(self, given: SimpleNamespace) -> WriteReceipt | None:
+    @verb
+    async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """Remember that the relation has ended; return None if it was unknown."""
-        answer = (await self._remote.call("POST", "/v1/entities/relations/end", vars(given)))["receipt"]
+        body = {"source": source, "relation": relation, "target": target}
+        answer = (await self._remote.call("POST", "/v1/entities/relations/end", body))["receipt"]
         return None if answer is None else receipt_of(answer)
 
     @verb
@@ -123,23 +143,27 @@ class RemoteEntities(RemoteView[M]):
             receipts=tuple(receipts(answer)), unresolved=answer["unresolved"], skipped=tuple(answer["skipped"])
         )
 
-    @like(EntityMemory.of_user)
-    async def of_user(self, given: SimpleNamespace) -> Sequence[Node]:
+    @verb
+    async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """Return the nodes that the user has mentioned, last first."""
-        answer = await self._remote.call("GET", "/v1/entities", params=vars(given))
+        answer = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
         return [node_of(one) for one in answer["entities"]]
 
-    @like(EntityMemory.neighbours)
-    async def neighbours(self, given: SimpleNamespace) -> Sequence[Neighbour]:
+    @verb
+    async def neighbours(
+        self, name: str = "me", *, hops: int = 1, at: datetime | None = None, limit: int = 50
+    ) -> Sequence[Neighbour]:
         """Return the nodes within `hops` relations of `name`, nearest first, each with its path."""
-        asked = vars(given) | {"at": iso(given.at, "at")}
+        asked = {"name": name, "hops": hops, "at": iso(at, "at"), "limit": limit}
         answer = await self._remote.call("GET", "/v1/entities/neighbours", params=asked)
         return [neighbour_of(one) for one in answer["neighbours"]]
 
-    @like(EntityMemory.path)
-    async def path(self, given: SimpleNamespace) -> Sequence[Relation] | None:
+    @verb
+    async def path(
+        self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
+    ) -> Sequence[Relation] | None:
         """Return the shortest path from one to the other, now or `at` another time; None if there is none."""
-        asked = vars(given) | {"at": iso(given.at, "at")}
+        asked = {"source": source, "target": target, "hops": hops, "at": iso(at, "at")}
         answer = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
         return None if answer is None else [relation_of(one) for one in answer]
 
@@ -147,12 +171,15 @@ class RemoteEntities(RemoteView[M]):
 class RemotePersona(RemoteView[M]):
     """The persona of the credential's agent; see `mnemic.kinds.persona`."""
 
-    @like(PersonaMemory.learn)
-    async def learn(self, given: SimpleNamespace) -> WriteReceipt:
+    @verb
+    async def learn(
+        self, trait: str, *, evidence: str | None = None, origin: Origin = Origin.AGENT_INFERRED
+    ) -> WriteReceipt:
         """Propose a trait, with the words that it was learnt from; it waits for review. A service takes it for an
         inference of the agent's, or for less.
         """
-        body = vars(given) | {"origin": lower_origin(Origin.AGENT_INFERRED, given.origin).value}
+        lowered = lower_origin(Origin.AGENT_INFERRED, origin).value
+        body = {"trait": trait, "evidence": evidence, "origin": lowered}
         return receipt_of(await self._remote.call("POST", "/v1/persona/traits", body))
 
     @verb

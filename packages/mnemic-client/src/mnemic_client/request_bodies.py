@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -12,34 +12,20 @@ from urllib.parse import quote
 from mnemic.engine.lineage import Use
 from mnemic.policy.expiry_rule import FOREVER, NEVER, ttl_of
 from mnemic.retrieve.export import from_dict, plain
-from mnemic.types import Candidate, ContextBlock, Hit, JsonValue, Kind, Memory, Message, Origin, WriteReceipt, to_json
-from mnemic.types.serialisation import Serialisable
+from mnemic.types import (
+    Candidate,
+    Kind,
+    Memory,
+    Message,
+    Origin,
+    SearchResult,
+    WriteReceipt,
+    from_json,
+    to_json,
+)
+from mnemic.types.search import SearchPlan
 from mnemic.types.values import aware
 from mnemic_client.response_values import hit_of, receipt_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found(Serialisable):
-    """Results of a search, best first, and the lists that failed (`name: reason`). `abstains` is True if probably
-    nothing about the query is known, by its `relevance` (0 to 1; None if it cannot be estimated). `plan` is the search
-    that was made.
-    """
-
-    hits: tuple[Hit, ...]
-    errors: Mapping[str, str] = field(default_factory=dict)
-    query: str = field(default="", repr=False)
-    plan: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
-    relevance: float | None = None
-    abstains: bool = False
-
-    @property
-    def degraded(self) -> bool:
-        """True when a list failed, so that a missing memory does not mean that there is none."""
-        return bool(self.errors)
-
-
-Context = ContextBlock
-"""A block of memories for a model's input: the library's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +133,8 @@ def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
     return None if kinds is None else [str(kind) for kind in kinds]
 
 
-def found_in(said: Mapping[str, Any]) -> Found:
+def found_in(said: Mapping[str, Any]) -> SearchResult:
     """Return the result of a search."""
-    fields = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
-    return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **fields)
+    fields = {name: said[name] for name in ("errors", "query", "relevance")}
+    hits, plan = tuple(hit_of(hit) for hit in said["hits"]), from_json(SearchPlan, said["plan"])
+    return SearchResult(hits=hits, plan=plan, **fields)

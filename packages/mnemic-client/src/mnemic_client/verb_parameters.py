@@ -1,35 +1,51 @@
-"""Verbs of the client with the parameters of the library's verbs, which are written down there alone."""
+"""Verbs at a service with the parameters of the engine's verbs, which are written down there alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import update_wrapper
+from functools import wraps
 from inspect import signature
 from types import SimpleNamespace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from mnemic.runtime.sync_facade import verb
+from mnemic.errors import NotSupported
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Body = Callable[[Any, SimpleNamespace], Coroutine[Any, Any, R]]
-"""Coroutine function of a verb: the face, and its arguments by name."""
+"""Coroutine function of a verb: the engine at the service, and its arguments by name."""
+IGNORED = frozenset({"self", "actor", "deadline", "facets"})
+"""Arguments that a service is not sent: the credential says who asks, the client's `timeout` how long, and the facets
+only where a store need not look.
+"""
+ENGINE_ALONE = frozenset({"pinned", "named", "watch"})
+"""Arguments of which a service has only the default."""
 
 
-def like(model: verb[Any, P, Any]) -> Callable[[Body[R]], verb[Any, P, R]]:
-    """Make a verb with the parameters and defaults of `model` of a body; type checkers see them too."""
-    parameters = signature(model.function)
+Verb = Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]
+"""A method that is awaited."""
 
-    def decorate(body: Body[R]) -> verb[Any, P, R]:
-        async def call_face(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-            bound = parameters.bind(face, *args, **kwargs)
+
+def like(model: Callable[Concatenate[Any, P], Any]) -> Callable[[Body[R]], Verb[P, R]]:
+    """Make a verb with the parameters and defaults of the engine's `model` of a body; type checkers see them too."""
+    parameters = signature(model)
+
+    def decorate(body: Body[R]) -> Verb[P, R]:
+        @wraps(body)
+        async def call_service(engine: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            bound = parameters.bind(engine, *args, **kwargs)
             bound.apply_defaults()
-            given = {name: value for name, value in bound.arguments.items() if name != "self"}
-            return await body(face, SimpleNamespace(**given))
+            for name in ENGINE_ALONE & bound.arguments.keys():
+                if bound.arguments[name] != parameters.parameters[name].default:
+                    raise NotSupported(f"{name}:remote", hint="a service does not offer this")
+            unsent = IGNORED | ENGINE_ALONE
+            return await body(
+                engine,
+                SimpleNamespace(**{name: value for name, value in bound.arguments.items() if name not in unsent}),
+            )
 
-        update_wrapper(call_face, body)
-        vars(call_face)["__wrapped__"] = model.function  # whose parameters `help` and `inspect` show
-        return verb(call_face)
+        vars(call_service)["__wrapped__"] = model  # whose parameters `inspect` shows
+        return call_service
 
     return decorate

@@ -167,7 +167,6 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "more": "True if more memories match the filter: call again to continue.",
     "modified": "The field with the time of the last change of the data.",
     "ms": "Duration, in milliseconds.",
-    "metadata": "Data stored with each of the memories.",
     "name": "The name.",
     "named": "Memories under a key whose value the stored answer contains.",
     "neighbours": "The neighbours, nearest first.",

@@ -190,7 +190,7 @@ class RememberRequest(Strict):
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=50)]
     infer: bool = True
-    metadata: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
+    data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
 
 
 class Conversation(Strict):

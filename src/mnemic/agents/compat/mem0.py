@@ -129,7 +129,7 @@ class _Verbs(DualModeApi[M]):
         engine, actor = await self._open(), ids.actor(self._tenant)
         results = []
         try:
-            receipts = await remember(engine, messages, actor=actor, metadata=data, instructions=instructions)
+            receipts = await remember(engine, messages, actor=actor, data=data, instructions=instructions)
         except (ModelFailed, InvalidCandidates) as failure:
             if is_unreadable(failure):
                 return {"results": []}
@@ -149,7 +149,7 @@ class _Verbs(DualModeApi[M]):
         if message.speaker is not None:
             about["actor_id"] = message.speaker
         rows = []
-        for receipt in await engine.remember([message], actor=actor, infer=False, metadata=about):
+        for receipt in await engine.remember([message], actor=actor, infer=False, data=about):
             if receipt.memory_id is not None and receipt.stored:
                 memory = await engine.get(receipt.memory_id, actor=actor)
                 row = {"id": memory.memory_id, "memory": text_of(memory), "event": "ADD"}

@@ -27,6 +27,8 @@ const REASONS = {
   mnemic_error: "The engine refused.",
   invalid_input: "An input cannot be used",
   invalid_config: "The service's settings cannot be used",
+  unknown_argument: "A call has an argument of another name",
+  unknown_verb: "There is no call of this name",
   missing_extra: "A package is not installed that this needs",
   stopped: "The run was stopped.",
   invalid_memory_candidates: "The proposed memory is not well-formed",

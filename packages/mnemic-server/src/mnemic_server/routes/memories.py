@@ -120,11 +120,11 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
 
 @router.post("/remember", **answering(RememberedResponse))
 async def remember(wanted: RememberRequest, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Capture the memories in messages of a conversation, or store the messages themselves; `metadata` becomes the data
-    of each memory.
+    """Capture the memories in messages of a conversation, or store the messages themselves; `data` is stored with
+    each memory.
     """
     messages = [one.message(actor.session) for one in wanted.messages]
-    made = await service.engine.remember(messages, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
+    made = await service.engine.remember(messages, actor=actor, infer=wanted.infer, data=wanted.data)
     asked = [request.to_dict() for request in made.asked]
     return {"receipts": [receipt_dict(receipt) for receipt in made], **({"asked": asked} if asked else {})}
 

@@ -68,13 +68,18 @@ class _Fact:
     plain: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=COMPARED)
 def compare(known: Known, text: str) -> Evidence | None:
     """Return the evidence that a new statement gives against a known one, or that the two say the same; None if both
     stand.
     """
+    old, new = _parse_known(known), read(text)
+    # Looked at first: of most pairs it is plain that neither has to do with the other.
+    return _compare(known, text) if _may_concern(old, new) else None
+
+
+@lru_cache(maxsize=COMPARED)
+def _compare(known: Known, text: str) -> Evidence | None:
     old, new = read_alike(_parse_known(known), read(text))
-    # Most neighbours share neither a word nor an attribute with a statement.
     if _subjects(old).isdisjoint(_subjects(new)):
         return Evidence(How.SAME, "same words") if says_same(old, new) else None
     if says_same(old, new):
@@ -96,15 +101,35 @@ def compare(known: Known, text: str) -> Evidence | None:
     return None
 
 
+def _may_concern(old: Statement, new: Statement) -> bool:
+    """Return False if two statements give no evidence against each other, as what is known of each alone shows."""
+    if old.lexicon is not new.lexicon or old.same_words == new.same_words:
+        return True
+    if _subjects(old).isdisjoint(_subjects(new)):
+        return False
+    if not _tells_nothing_new(new):
+        return True
+    alone = len(old.clauses) == len(new.clauses) == 1
+    if alone and len(_claim(old.clauses[0]) ^ _claim(new.clauses[0])) <= MAX_OPPOSED:
+        return True
+    return any(_states_single(known, clause) for known in old.clauses[:1] for clause in new.clauses)
+
+
+@lru_cache(maxsize=READ)
+def _tells_nothing_new(statement: Statement) -> bool:
+    """Return True for a statement without a word of a change or an end, of anything."""
+    return not any(map(_has_cue, statement.clauses))
+
+
 @lru_cache(maxsize=READ)
 def _subjects(statement: Statement) -> frozenset[str]:
     """Return what a statement may be about: stems of its words, and marks of its attributes."""
     about = {f"@{fact.attribute.name}" for clause in statement.clauses for fact in _facts(clause)}
+    # "We broke up" names nobody; "my employer: Zeiss" is a key.
     for clause in statement.clauses:
-        for attribute in clause.lexicon.attributes:
-            # "We broke up" names nobody; "my employer: Zeiss" is a key.
-            if clause.find(attribute.parted) or not attribute.keys.isdisjoint(clause.set):
-                about.add(f"@{attribute.name}")
+        about |= {f"@{one.name}" for one in clause.attributes if clause.find(one.parted)}
+        if clause.has_key:
+            about |= {f"@{one.name}" for one in clause.lexicon.attributes if not one.keys.isdisjoint(clause.set)}
     return statement.whole.content | about
 
 
@@ -119,7 +144,7 @@ _SIGNS = re.compile(r"[<>=+*/\\|~^&%$€£#@{}\[\]_`]|-(?=\d)")
 
 
 def _parse_known(known: Known) -> Statement:
-    return read(_text(known))
+    return read(known.text if known.key is None else _text(known))
 
 
 @lru_cache(maxsize=READ)
@@ -181,9 +206,7 @@ def _has_cue(clause: Clause) -> bool:
     return (
         clause.negated
         or any(clause.says(name) for name in _CUES)
-        or any(
-            clause.find(phrases) for one in clause.lexicon.attributes for phrases in (one.ends, one.gone, one.parted)
-        )
+        or any(clause.find(phrases) for one in clause.attributes for phrases in (one.ends, one.gone, one.parted))
         or any(fact.changes for fact in _facts(clause))
     )
 
@@ -239,7 +262,7 @@ def _facts(clause: Clause) -> tuple[_Fact, ...]:
 
 
 def _find_facts(clause: Clause) -> Iterator[_Fact]:
-    for attribute in clause.lexicon.attributes:
+    for attribute in clause.attributes:
         for changes, phrases in ((True, attribute.change), (False, attribute.state)):
             for _, start, end, value in clause.find(phrases):
                 if value is not None and attribute.name == "medicine" and _is_one_thing(value, clause):
@@ -905,7 +928,6 @@ def is_about_author(text: str) -> bool:
 # -- doubt ----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=COMPARED)
 def shared_content(known: Known, new: str) -> frozenset[str]:
     """Return the stems of the words of meaning that two statements share: no times, no units, no verbs."""
     old, said = read_alike(_parse_known(known), read(new))
@@ -913,6 +935,7 @@ def shared_content(known: Known, new: str) -> frozenset[str]:
     return shared.difference(*(clause.verbs for clause in (*old.clauses, *said.clauses))) if shared else shared
 
 
+@lru_cache(maxsize=READ)
 def _words_of_meaning(statement: Statement) -> frozenset[str]:
     return frozenset[str]().union(*(clause.meaning for clause in statement.clauses))
 
@@ -927,18 +950,25 @@ def tells_change(text: str) -> bool:
         any(clause.says(name) for name in _CHANGE)
         or any(
             clause.find(phrases)
-            for one in clause.lexicon.attributes
+            for one in clause.attributes
             for phrases in (one.change, one.ends, one.gone, one.parted)
         )
         for clause in read(text).clauses
     )
 
 
-@lru_cache(maxsize=COMPARED)
 def contests(known: Known, new: Known) -> bool:
     """Return True if a statement gives another value than a known one of the same thing, or an end of it, but not
     plainly enough to close it: "I live in Kiel" beside "I live in Bonn".
     """
+    old, said = _parse_known(known), _parse_known(new)
+    if old.lexicon is said.lexicon and _subjects(old).isdisjoint(_subjects(said)):
+        return False
+    return _contests(known, new)
+
+
+@lru_cache(maxsize=COMPARED)
+def _contests(known: Known, new: Known) -> bool:
     evidence = compare(known, _text(new))
     if evidence is not None:
         return evidence.how is not How.SAME
@@ -962,11 +992,23 @@ def contests(known: Known, new: Known) -> bool:
     )
 
 
-@lru_cache(maxsize=COMPARED)
 def tells_change_of(known: Known, new: str) -> bool:
     """Return True if a statement tells that something has changed about what a known one says of the same person or
     thing: "I take oat milk in my coffee now", of who drinks it black. That is not enough to replace it.
     """
+    said = read(new)
+    # Read in the language of the known one it may tell of a change.
+    silent = _parse_known(known).lexicon is said.lexicon and not _tells_news(said)
+    return not silent and _tells_change_of(known, new)
+
+
+@lru_cache(maxsize=READ)
+def _tells_news(statement: Statement) -> bool:
+    return any(clause.says(name) for clause in statement.clauses for name in ("newness", "raised", "risen"))
+
+
+@lru_cache(maxsize=COMPARED)
+def _tells_change_of(known: Known, new: str) -> bool:
     old, said = read_alike(_parse_known(known), read(new))
     if not old.clauses or not said.clauses or _tells_several(old):
         return False

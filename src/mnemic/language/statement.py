@@ -157,9 +157,19 @@ class Clause:
             or (not word.name and word.plain in lexicon.words("time_words", "habits"))
         )
 
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes of which it may have a phrase."""
+        return tuple(one for one in self.lexicon.attributes if not one.signs.isdisjoint(self.set))
+
+    @property
+    def has_key(self) -> bool:
+        """True if it has a word under which the values of an attribute are stored."""
+        return not self.lexicon.keys.isdisjoint(self.set)
+
     def find(self, phrases: Phrases) -> tuple[Place, ...]:
         """Return the places of the phrases of a class, phrase by phrase."""
-        if not phrases.may_be_in(self.set):
+        if phrases.signs.isdisjoint(self.set):
             return ()
         found = self._places.get(phrases)
         if found is None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mnemic.language.comparison import (
@@ -32,6 +33,7 @@ from mnemic.language.comparison import (
     is_correction,
     is_safety,
 )
+from mnemic.language.statement import READ
 from mnemic.language.text.time_expressions import periods_in
 from mnemic.ports import Reads
 from mnemic.reason_codes import (
@@ -210,9 +212,12 @@ def _evidence(memory: Memory, draft: Draft, text: str, cosine: float) -> Evidenc
 
 def known_of(memory: Memory) -> Known:
     """Return a memory as a comparison takes it."""
-    category = (memory.category or "").casefold()
-    safety = category in _SAFETY_CATEGORIES or is_safety(memory.content, memory.key)
-    return Known(memory.content, memory.key, safety)
+    return _known(memory.content, memory.key, memory.category)
+
+
+@lru_cache(maxsize=READ)
+def _known(content: str, key: str | None, category: str | None) -> Known:
+    return Known(content, key, (category or "").casefold() in _SAFETY_CATEGORIES or is_safety(content, key))
 
 
 _SAFETY_CATEGORIES = frozenset({"health", "instruction", "instructions"})

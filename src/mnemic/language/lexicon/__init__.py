@@ -37,20 +37,17 @@ class Phrase(tuple[frozenset[str], ...]):  # noqa: SLOT001 (a tuple of any lengt
 
 
 class Phrases(tuple[Phrase, ...]):  # noqa: SLOT001 (a tuple of any length has none)
-    """Phrases of one class, the longest first.
-
-    `signs` are words of which at least one stands in every text that has any of the phrases; None if there are none
-    such.
+    """Phrases of one class, the longest first. `signs` are words of which at least one stands in every text that has
+    any of the phrases.
     """
 
-    signs: frozenset[str] | None
+    signs: frozenset[str]
 
     def __new__(cls, given: Iterable[Phrase] = ()) -> Phrases:
-        """Return these phrases."""
+        """Return these phrases. Raises ValueError for one that has no word of its own."""
         made = super().__new__(cls, given)
-        # The longest words: they stand in the fewest texts.
-        rarest = [max(one.needed, key=lambda words: min(map(len, words)), default=None) for one in made]
-        made.signs = None if None in rarest else frozenset().union(*(words for words in rarest if words is not None))
+        # Of each phrase its longest word: that stands in the fewest texts.
+        made.signs = frozenset().union(*(max(one.needed, key=lambda words: min(map(len, words))) for one in made))
         return made
 
     __hash__ = object.__hash__
@@ -59,17 +56,13 @@ class Phrases(tuple[Phrase, ...]):  # noqa: SLOT001 (a tuple of any length has n
         """Return True for itself: a text remembers where it has the phrases of a class."""
         return self is other
 
-    def may_be_in(self, words: frozenset[str]) -> bool:
-        """Return False if no text of these words has one of the phrases."""
-        return self.signs is None or not self.signs.isdisjoint(words)
-
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """Something that a statement may say of its subject: where they live, what they drive.
 
     `many`: a subject may have several at a time, so another value replaces none. `safety`: ends only by a statement on
-    the same attribute. `gone` end it with its value as the subject ("Odile left").
+    the same attribute. `gone` end it with its value as the subject ("Odile left"). `signs` are those of its phrases.
     """
 
     name: str
@@ -82,6 +75,7 @@ class Attribute:
     words: frozenset[str]
     many: bool
     safety: bool
+    signs: frozenset[str]
 
 
 class Lexicon:
@@ -103,6 +97,7 @@ class Lexicon:
         }
         self.antonyms = frozenset(frozenset(pair) for pair in given.get("antonyms", ()))
         self.attributes = tuple(_attribute(name, value) for name, value in given.get("attributes", {}).items())
+        self.keys = frozenset[str]().union(*(one.keys for one in self.attributes))
         self._unions: dict[tuple[str, ...], frozenset[str]] = {}
         self.function = self.words(*_FUNCTION)
 
@@ -182,6 +177,7 @@ def _attribute(name: str, given: Mapping[str, Any]) -> Attribute:
         words=frozenset(given.get("words", ())),
         many=given.get("many", False),
         safety=given.get("safety", False),
+        signs=frozenset().union(*(one.signs for one in phrases.values())),
         **phrases,
     )
 

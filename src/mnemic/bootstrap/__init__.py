@@ -43,14 +43,19 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.policy_bundle import PolicyBundle
+from mnemic.policy.proposal_check import parse_json
+from mnemic.providers.model_breakers import BreakingCompleter
+from mnemic.providers.plain_functions import FunctionCompleter, completer_from, embedder_from, reranker_from
+from mnemic.providers.retrying import RetryingCompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.policy.redaction_policy import RedactionRules
-    from mnemic.ports import Clock, Completer, Embedder, Keyring
+    from mnemic.ports import Clock, Completer, Embedder, Keyring, Reranker
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
+    from mnemic.providers.plain_functions import EmbedFunction, ModelFunction, RerankFunction
 
 
 __all__ = [
@@ -85,26 +90,33 @@ def build_engine(
     *,
     policy: Policy | None = None,
     clock: Clock | None = None,
-    completer: Completer | None = None,
+    embedder: Embedder | EmbedFunction | None = None,
+    completer: Completer | ModelFunction | None = None,
+    reranker: Reranker | RerankFunction | None = None,
     tokenizer: Any = None,
 ) -> MemoryEngine:
     """Return an engine as described by `settings`, not opened yet. Raises InvalidConfig.
 
     If a language model is configured (or `completer` given), it extracts, plans and answers; else rules and templates
-    do. `tokenizer` counts the tokens of model inputs (`mnemic.inject.token_count.counter_of`) in place of the
-    settings'.
+    do. `embedder`, `completer` and `reranker` replace those of the settings: objects of `mnemic.ports`, or plain
+    functions (`mnemic.providers.plain_functions`). `tokenizer` counts the tokens of model inputs
+    (`mnemic.inject.token_count.counter_of`) in place of the settings'.
     """
     clock = clock or SystemClock()
     bundle, keyring = build_policy_bundle(settings, policy), _keyring(settings)
     sessions, copies = build_sessions(settings.sessions, clock)
-    graph, embedder = build_graph(settings), build_embedder(settings, clock)
+    graph = build_graph(settings)
+    vectors = build_embedder(settings, clock) if embedder is None else embedder_from(embedder, settings.embedder_model)
+    completer = None if completer is None else _with_retries(completer_from(completer), clock)
     models: dict[str, Any] = {}
     if completer is not None or tokenizer is not None or settings.names_models:
         given: dict[str, Any] = {"completer": completer, "tokenizer": tokenizer, "judged": bundle.policy.judged}
-        models = build_models(settings, clock, embedder, **given)
+        models = build_models(settings, clock, vectors, **given)
+    if reranker is not None:
+        models["reranker"] = reranker_from(reranker)
     engine = MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
-        embedder=embedder,
+        embedder=vectors,
         clock=clock,
         policy=bundle.policy,
         grant=bundle.grant,
@@ -115,7 +127,7 @@ def build_engine(
         keyring=keyring,
         sessions=sessions,
         graph=graph,
-        projections=[*copies, *_graph_projections(settings, graph), *_copies(settings, embedder)],
+        projections=[*copies, *_graph_projections(settings, graph), *_copies(settings, vectors)],
         rules=build_write_rules(settings),
         middleware=build_middleware(bundle, models.get("completer")),
         preference_bias=settings.preference_bias,
@@ -124,6 +136,13 @@ def build_engine(
     )
     engine.background = _reads_later(settings, models)
     return engine
+
+
+def _with_retries(completer: Completer, clock: Clock) -> Completer:
+    """Return a language model as it is given, or with retries if it is a function, which has none."""
+    if not isinstance(completer, FunctionCompleter):
+        return completer
+    return BreakingCompleter(RetryingCompleter(completer, clock, check=parse_json), clock)
 
 
 def _reads_later(settings: Settings, models: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from mnemic import bootstrap
 from mnemic.config import Settings
 from mnemic.config.default_user import default_user
 from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.plugins.extras import brought_by
@@ -24,6 +25,8 @@ from mnemic.types import Actor, AuditEvent
 if TYPE_CHECKING:
     from mnemic.kinds.profile import Profile
     from mnemic.maintenance.subject_export import Form
+    from mnemic.ports import Completer, Embedder, Reranker
+    from mnemic.providers.plain_functions import EmbedFunction, ModelFunction, RerankFunction
 
 SERVICES = ("http://", "https://")
 
@@ -44,13 +47,20 @@ class UserMemory(MemoryVerbs[M]):
         policy: Policy | str | Path | None = None,
         settings: Settings | None = None,
         engine: MemoryEngine | None = None,
+        embedder: Embedder | EmbedFunction | str | None = None,
+        model: Completer | ModelFunction | str | None = None,
+        reranker: Reranker | RerankFunction | str | None = None,
         profile: Profile | None = None,
     ) -> None:
         ground = self._mode()
         try:
-            settings = _settings(settings, store)
+            parts = {"embedder": embedder, "model": model, "reranker": reranker}
+            names = {name: one for name, one in parts.items() if isinstance(one, str)}
+            settings = _settings(settings, store, names)
+            models = {name: one for name, one in parts.items() if one is not None and name not in names}
             actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
-            given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
+            shown: dict[str, Any] = {"policy": policy, "profile": profile, "api_key": api_key}
+            given = _Parts(settings, actor, engine=engine, models=models, **shown)
             super().__init__(ground, given.engine, actor, given.kinds(ground))
             self._prepare()
         # Also for an interrupt: the thread of the portal would otherwise run on.
@@ -77,7 +87,9 @@ class MemoryManager(UserMemory[Blocking], PortalOwner):
                 print(memory.search("do I eat meat?").hits)
 
     Opens immediately: the file `store`, else MNEMIC_STORE, else `mnemic.db`. Threads may share a manager. `engine` is
-    an engine that the caller has built; the manager opens and closes it as well. `profile` is the persona given by the
+    an engine that the caller has built; the manager opens and closes it as well. `embedder`, `model` and `reranker` are
+    names as in the settings, plain functions (texts to vectors, a prompt to an answer, a query and texts to scores), or
+    objects of `mnemic.ports`. `profile` is the persona given by the
     agent's developers; the default comes from the folder of personas in the settings.
 
     If `store` is the URL of a service (`https://...`), the same verbs call that service with `api_key`: the user's key,
@@ -174,14 +186,22 @@ class _Parts:
         engine: MemoryEngine | None,
         profile: Profile | None,
         api_key: str | None,
+        models: Mapping[str, Any],
     ) -> None:
         if isinstance(policy, str | Path):
             settings, policy = settings.with_values(policy=policy), None
         self._settings, self._actor, self._profile = settings, actor, profile
         self._remote = engine is None and settings.store.startswith(SERVICES)
-        self.engine = engine or (
-            self._open_service(api_key, policy) if self._remote else bootstrap.build_engine(settings, policy=policy)
-        )
+        if models and (engine is not None or self._remote):
+            where = "a service has its own" if self._remote else "the engine has its own"
+            raise InvalidInput(next(iter(models)), hint=where)
+        if engine is not None:
+            self.engine = engine
+        elif self._remote:
+            self.engine = self._open_service(api_key, policy)
+        else:
+            given = {"completer" if name == "model" else name: one for name, one in models.items()}
+            self.engine = bootstrap.build_engine(settings, policy=policy, **given)
 
     def _open_service(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
         return cast(MemoryEngine, service_engine(self._settings.store, self._actor, api_key=api_key, policy=policy))
@@ -209,9 +229,11 @@ def _client() -> Any:
         return import_module("mnemic_client.engine")
 
 
-def _settings(settings: Settings | None, store: str | Path | None) -> Settings:
-    """Return the settings, by default those of the environment, with `store` replacing theirs."""
-    given = {} if store is None else {"store": str(store)}
+def _settings(settings: Settings | None, store: str | Path | None, names: Mapping[str, str]) -> Settings:
+    """Return the settings, by default those of the environment, with `store` and the models' `names` replacing
+    theirs.
+    """
+    given: dict[str, Any] = {**names} if store is None else {**names, "store": str(store)}
     return Settings.load(**given) if settings is None else settings.with_values(**given)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 
 from mnemic.errors import StoreCorrupt
 from mnemic.stores.codec import dump, from_micros, load, to_micros
@@ -17,13 +16,13 @@ Sign = Callable[[str], str]
 """The signature of a text, under a key that is kept outside the store."""
 
 
-def encode_event(event: AuditEvent) -> str:
-    """Encode the input of the chain's hash: all of the event except the hash itself."""
+def encode_event(event: AuditEvent, sequence: int | None = None) -> str:
+    """Encode the input of the chain's hash: all of the event except the hash itself, with this `sequence` if given."""
     scope = event.scope
     place = None if scope is None else {"level": scope.level.value, "owner": scope.owner}
     return dump(
         {
-            "sequence": event.sequence,
+            "sequence": event.sequence if sequence is None else sequence,
             "tenant": event.tenant,
             "action": event.action,
             "at": to_micros(event.at),
@@ -61,5 +60,5 @@ def link(previous: str, event: str, sign: Sign | None = None) -> str:
 
 def next_line(event: AuditEvent, sequence: int, previous: str, sign: Sign | None = None) -> tuple[int, str, str]:
     """Return sequence, canonical JSON and hash of `event` as the line after the one with this sequence and hash."""
-    line = encode_event(replace(event, sequence=sequence + 1))
+    line = encode_event(event, sequence + 1)
     return sequence + 1, line, link(previous, line, sign)

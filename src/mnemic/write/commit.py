@@ -193,8 +193,9 @@ async def pass_gate(gate: Gate | None, unit: Unit, draft: Draft, settled: Commit
     receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
     # An eviction must not remove the new memory or one that it refers to.
     spared = {receipt.memory_id or "", *receipt.superseded, *receipt.conflicts_with}
+    known = len(unit.changes)
     # Several quotas may be exceeded, and one eviction may not be enough for any of them.
     while (reason := await gate(unit.reads, draft.candidate)) is not None:
         if make_room is None or not await make_room(unit, reason, spared=spared):
             raise GateRefusal(reason)
-    return replace(settled, changes=tuple(unit.changes))
+    return settled if len(unit.changes) == known else replace(settled, changes=tuple(unit.changes))

@@ -70,11 +70,8 @@ that is heard again every minute must not fill the history.
 """
 
 
-class Neighbour(NamedTuple):
-    """A live memory near the draft."""
-
-    memory: Memory
-    cosine: float
+Neighbour = tuple[Memory, float]
+"""A live memory near a draft, and its cosine."""
 
 
 class _Found(NamedTuple):
@@ -542,15 +539,13 @@ async def nearest(tx: Reads, draft: Draft) -> list[Neighbour]:
     at_least = draft.rules.compared_from
     if scaled and draft.space is not None:
         at_least = cosine_in_space(draft.space, at_least)
-    limit = wanted = draft.rules.neighbours
+    limit, wanted, kind = draft.rules.neighbours, draft.rules.neighbours, draft.candidate.kind
     while True:
         found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
         # Kind and expiry are filtered here: a store finds neighbours by vector alone.
-        same = [
-            Neighbour(memory, read(draft.space, cosine) if scaled and draft.space is not None else cosine)
-            for memory, cosine in found
-            if memory.kind is draft.candidate.kind and live(memory, draft)
-        ]
+        same = [pair for pair in found if pair[0].kind is kind and live(pair[0], draft)]
+        if scaled and draft.space is not None:
+            same = [(memory, read(draft.space, cosine)) for memory, cosine in same]
         # Recorded messages are as near as the facts captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MAX_WIDENING:
             return same[:wanted]

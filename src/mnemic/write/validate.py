@@ -130,9 +130,14 @@ def _source(source: Source) -> Source:
         and 0 <= span[0] <= span[1] < _LARGEST_INTEGER
     ):
         raise InvalidInput("span", hint="two offsets into the message, start and end")
-    labels = {name: getattr(source, name) for name in ("ref", "session", "speaker", "quote")}
-    clean = {name: _label(name, label) for name, label in labels.items() if label is not None}
+    labels = {name: label for name in _LABELS if (label := getattr(source, name)) is not None}
+    if not labels and isinstance(source.origin, Origin):
+        return source
+    clean = {name: _label(name, label) for name, label in labels.items()}
     return replace(source, origin=Origin(source.origin), **clean)  # type: ignore[arg-type]
+
+
+_LABELS = ("ref", "session", "speaker", "quote")
 
 
 def _data(data: object) -> Mapping[str, JsonValue]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed
@@ -57,7 +57,7 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
     pairs = zip(drafts, round_vectors(vectors), strict=True)
-    return [replace(draft, vector=vector, space=embedder.space) for draft, vector in pairs]
+    return [draft.with_decision(draft.decision, vector=vector, space=embedder.space) for draft, vector in pairs]
 
 
 _MOST = (VECTOR_STEPS - 1) / VECTOR_STEPS

@@ -112,7 +112,7 @@ def _may_concern(old: Statement, new: Statement) -> bool:
     alone = len(old.clauses) == len(new.clauses) == 1
     if alone and len(_claim(old.clauses[0]) ^ _claim(new.clauses[0])) <= MAX_OPPOSED:
         return True
-    return any(_states_single(known, clause) for known in old.clauses[:1] for clause in new.clauses)
+    return bool(old.clauses) and any(_states_single(old.clauses[0], clause) for clause in new.clauses)
 
 
 @lru_cache(maxsize=READ)

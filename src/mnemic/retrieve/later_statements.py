@@ -130,9 +130,8 @@ def latest_first(
 
 def _are_of_same_words(one: Memory, other: Memory) -> bool:
     """Return True if one was read from the words of the other, or both from the same words."""
-    (first, said), (second, said_too) = (
-        _plain_words(each.content, each.source.quote or each.content) for each in (one, other)
-    )
+    first, said = _plain_words(one.content, one.source.quote or one.content)
+    second, said_too = _plain_words(other.content, other.source.quote or other.content)
     return bool(first and second) and (first in said_too or second in said or first == second)
 
 
@@ -161,7 +160,10 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
 
 
 def _disagree(earlier: Memory, later: Memory) -> bool:
-    return contests(Known(earlier.content, earlier.key), Known(later.content, later.key))
+    return contests(_stated(earlier.content, earlier.key), _stated(later.content, later.key))
+
+
+_stated = lru_cache(maxsize=4096)(Known)
 
 
 def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, str]:
@@ -254,8 +256,8 @@ def _of_equal_trust(earlier: Memory, later: Memory) -> bool:
     """Return True if the two were said at different times, and neither has more trust: two dogs named in one breath are
     two dogs.
     """
-    apart = earlier.happened_at < later.happened_at
-    return apart and earlier.trust == later.trust and _comparable(earlier, later)
+    same = earlier.trust == later.trust and _comparable(earlier, later)
+    return same and earlier.happened_at < later.happened_at
 
 
 def _is_comparable(memory: Memory) -> bool:

@@ -37,7 +37,7 @@ MODULES = {
 }
 """Modules whose public names have a page."""
 
-START = ["getting-started.md", "how-it-works.md", "faq.md", "comparison.md"]
+START = ["getting-started.md", "coding-agents.md", "how-it-works.md", "faq.md", "comparison.md"]
 GUIDES = [
     "mcp-in-an-editor", "moving-from-mem0", "pii-policy", "review-workflow", "erasure-request", "tuning-recall",
 ]  # fmt: skip

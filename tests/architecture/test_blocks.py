@@ -36,6 +36,7 @@ WHOLE: dict[tuple[str, str], str] = {
     ("docs/injection.md", "python"): FRAMEWORKS,
     ("docs/frameworks/langgraph.md", "python"): FRAMEWORKS,
     ("docs/cassandra.md", "sh"): "tests/stores/cassandra/test_pages.py",
+    ("docs/coding-agents.md", "sh toml"): f"{E2E}coding_agents.py",
     **{
         (f"docs/{page}.md", "python sh toml"): f"{E2E}explained_blocks.py"
         for page in ("howto", "governance", "keys", "plugins", "concepts", "moving-from", "truth")

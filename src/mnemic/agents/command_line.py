@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.agents.mcp_hosts import HOSTS, started_by
+from mnemic.agents.mcp_hosts import HOSTS, host_settings
 from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.server_log import configure
@@ -58,7 +58,7 @@ def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) 
     either, a random token is printed on standard error.
     """
     if host is not None:
-        click.echo(json.dumps(started_by(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(host_settings(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))
         note(f"goes into {HOSTS[host]}")
         return Exit.OK
     token = secret_named("MNEMIC_MCP_TOKEN")

@@ -34,6 +34,9 @@ GROUPS = MappingProxyType(
             "context": CommandEntry("cli.inspection_commands", "Show the memories that a model would be given."),
             "run": CommandEntry("cli.run_command", "One turn: remember, answer from memory, audit the answer."),
             "mcp": CommandEntry("agents.command_line", "Serve one user's memory to MCP clients."),
+            "install": CommandEntry("coding_agents.command_line", "Give coding agents memory: Claude Code, Codex, ..."),
+            "uninstall": CommandEntry("coding_agents.command_line", "Take it out of their settings again."),
+            "hook": CommandEntry("coding_agents.command_line", "Answer an event of a coding agent."),
         },
         "Import and export": {
             "import": CommandEntry("cli.export_import", "Import a conversation or an export."),

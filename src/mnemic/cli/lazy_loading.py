@@ -120,6 +120,12 @@ def common_options(*, environment: bool) -> list[click.Parameter]:
         option("--agent", metavar="ID", help="Agent ID."),
         option("--session", metavar="ID", help="Session ID."),
         option("--workspace", metavar="ID", help="Workspace ID, if that level is granted."),
+        option(
+            "--repository",
+            is_flag=True,
+            default=None,
+            help="Use the memory that coding agents have of the repository around this folder.",
+        ),
         option("--policy", metavar="FILE", help="Policy file, in TOML or JSON: what may be remembered."),
         click.Option(
             ["--env-file"],

@@ -17,7 +17,7 @@ from mnemic.config.default_user import default_user
 from mnemic.errors import InvalidConfig, InvalidInput, NotSupported, StoreUnavailable
 from mnemic.maintenance.policies import Policies
 from mnemic.maintenance.tenant_registry import Tenants
-from mnemic.types import Actor
+from mnemic.types import Actor, Level
 
 if TYPE_CHECKING:
     from asyncio import Runner
@@ -61,10 +61,23 @@ class Given:
     as_json: bool = False
     debug: bool = False
     personal: bool = True
+    repository: bool = False
 
     def settings(self, **overrides: object) -> Settings:
         """Return the settings of this call. Raises InvalidConfig."""
+        if self.repository:
+            self._take_repository()
+            if self.workspace is not None:
+                overrides.setdefault("granted_levels", frozenset({Level.USER.value, Level.WORKSPACE.value}))
         return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
+
+    def _take_repository(self) -> None:
+        """Take what is not named from the memory of the repository around this folder."""
+        from mnemic.coding_agents.repository import place_of, working_folder
+
+        place = place_of(working_folder())
+        self.store, self.tenant = self.store or place.store, self.tenant or place.tenant
+        self.user, self.workspace = self.user or place.user, self.workspace or place.workspace
 
     def actor(self, settings: Settings) -> Actor:
         """Return the actor who asks. Raises InvalidInput for a name that is no user id."""

@@ -18,7 +18,7 @@ from mnemic.importers.importer_interface import Importer
 from mnemic.types import Message, Origin
 
 _TYPES = frozenset({"user", "assistant"})
-_OF_THE_PROGRAM = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "[Request interrupted")
+PROGRAM_OPENINGS = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "[Request interrupted")
 """Openings of texts that stand under the user's role and are the program's."""
 
 
@@ -48,7 +48,7 @@ def _message(value: Mapping[str, Any], name: str) -> Message:
     role, content = str(value["type"]), said.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [one.get("text") for one in parts if isinstance(one, Mapping) and one.get("type") == "text"]
-    own = [one for one in texts if isinstance(one, str) and not one.lstrip().startswith(_OF_THE_PROGRAM)]
+    own = [one for one in texts if isinstance(one, str) and not one.lstrip().startswith(PROGRAM_OPENINGS)]
     sent = value.get("timestamp")
     return Message(
         role=role,

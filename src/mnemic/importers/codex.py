@@ -14,7 +14,7 @@ from mnemic.importers.importer_interface import Importer
 from mnemic.types import Message, Origin
 
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-_OF_THE_PROGRAM = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+PROGRAM_OPENINGS = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
 """Openings of texts that stand under the user's role and are the program's."""
 
 
@@ -44,7 +44,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 def _message(value: Mapping[str, Any], said: Mapping[str, Any], session: str) -> Message:
     content, sent = said.get("content"), value.get("timestamp")
     texts = [one.get("text") for one in content if isinstance(one, Mapping)] if isinstance(content, list) else [content]
-    own = [one for one in texts if isinstance(one, str) and not one.lstrip().startswith(_OF_THE_PROGRAM)]
+    own = [one for one in texts if isinstance(one, str) and not one.lstrip().startswith(PROGRAM_OPENINGS)]
     return Message(
         role=str(said["role"]),
         content="\n".join(own),

@@ -21,13 +21,17 @@ CERTAIN = 0.7
 """Probability of world talk from which a statement without a word for its speaker must be clearly worth storing."""
 NOTE = 7
 """Minimum number of words of a statement that may count as world talk without its context."""
-_OF_SELF = pattern(
-    r"\b(?:i|i'm|i've|i'd|i'll|im|ive|me|my|mine|we|we're|we've|us|our|ours|"
-    r"ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2}|je|j'\w+|moi|mon|ma|mes|nous|notre|nos|"
-    r"yo|mi|mis|mí|nosotr[oa]s|nuestr[oa]s?|tengo|soy|estoy|vivo|trabajo|tenemos|somos|"
-    r"io|mio|mia|miei|mie|noi|nostr[oaie]|ho|sono|abbiamo|lavoro|siamo|"
-    r"eu|meu|minha|meus|minhas|nós|noss[oa]s?|tenho|sou|estou|moro|trabalho|temos|ik|mijn|wij|ons|onze)\b"
+_ALONE = (
+    r"i|i'm|i've|i'd|i'll|im|ive|me|my|mine|ich|mir|mich|mein\w{0,2}|je|j'\w+|moi|mon|ma|mes|"
+    r"yo|mi|mis|mí|tengo|soy|estoy|vivo|trabajo|io|mio|mia|miei|mie|ho|sono|lavoro|"
+    r"eu|meu|minha|meus|minhas|tenho|sou|estou|moro|trabalho|ik|mijn"
 )
+_WITH_OTHERS = (
+    r"we|we're|we've|us|our|ours|wir|uns|unser\w{0,2}|nous|notre|nos|nosotr[oa]s|nuestr[oa]s?|tenemos|somos|"
+    r"noi|nostr[oaie]|abbiamo|siamo|nós|noss[oa]s?|temos|wij|ons|onze"
+)
+_OF_SELF_ALONE = pattern(rf"\b(?:{_ALONE})\b")
+_OF_SELF = pattern(rf"\b(?:{_ALONE}|{_WITH_OTHERS})\b")
 
 _SINGLED_OUT = pattern(
     r"\b(?:key|main|important|only|one) (?:thing|point|bit|news|part|takeaway)\b[^:]{0,30}(?::| is\b)|"
@@ -52,6 +56,11 @@ def is_singled_out(text: str) -> bool:
 def speaks_of_self(text: str) -> bool:
     """Return True if a statement has a word for its speaker, alone or with others."""
     return _OF_SELF.search(text) is not None
+
+
+def speaks_of_self_alone(text: str) -> bool:
+    """Return True if a statement has a word for its speaker and nobody else."""
+    return _OF_SELF_ALONE.search(text) is not None
 
 
 def expounds(text: str, shares: Sequence[float]) -> bool:

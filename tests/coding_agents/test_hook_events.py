@@ -12,7 +12,7 @@ from mnemic.errors import InvalidInput
 
 CLAUDE = {
     "session_id": "abc123",
-    "transcript_path": "/home/ana/.claude/projects/-shop/abc123.jsonl",
+    "transcript_path": "~/.claude/projects/-shop/abc123.jsonl",
     "cwd": "/shop",
     "permission_mode": "default",
 }

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.coding_agents.json_edits import Malformed, parse_json, put_item, put_member, remove_entries
@@ -75,12 +75,14 @@ _VALUES = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), _VALUES), st.sampled_from([None, 1, 4, "\t"]))
 def test_what_json_writes_is_read_as_json_reads_it(value: dict[str, Any], indent: Any) -> None:
     assert parse_json(json.dumps(value, indent=indent)).value == value
     assert parse_json(json.dumps(value, indent=indent, ensure_ascii=False)).value == value
 
 
+@settings(max_examples=40)
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(Malformed):

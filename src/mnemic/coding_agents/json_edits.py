@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from json.decoder import scanstring  # type: ignore[attr-defined]  # it is there, and has no stub
 from typing import Any
 
-_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*+")
+_BLANK = re.compile(r"[ \t\r\n]*+")
 _SCALAR = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"')
 DEEPEST = 100
 
 
@@ -141,13 +141,15 @@ def _value(text: str, at: int, depth: int) -> Node:
     opening = text[at : at + 1]
     if opening in ("{", "["):
         return _container(text, at, depth, "}" if opening == "{" else "]")
-    matched = _STRING.match(text, at) or _SCALAR.match(text, at)
-    if matched is None:
-        raise Malformed(f"line {_line(text, at)}: a value was expected")
     try:
-        return Node(at, matched.end(), json.loads(matched[0]))
+        if opening == '"':
+            value, end = scanstring(text, at + 1, True)
+            return Node(at, end, value)
+        if (matched := _SCALAR.match(text, at)) is not None:
+            return Node(at, matched.end(), json.loads(matched[0]))
     except ValueError:
         raise Malformed(f"line {_line(text, at)}: it is no JSON value") from None
+    raise Malformed(f"line {_line(text, at)}: a value was expected")
 
 
 def _container(text: str, start: int, depth: int, closing: str) -> Node:
@@ -179,8 +181,19 @@ def _container(text: str, start: int, depth: int, closing: str) -> Node:
 
 
 def _skip(text: str, at: int) -> int:
-    matched = _BLANK.match(text, at)
-    return matched.end() if matched else at
+    """Return the place after blanks and comments."""
+    while True:
+        at += len(_BLANK.match(text, at)[0])  # type: ignore[index]  # it matches anything
+        if text.startswith("//", at):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            if end < 0:
+                raise Malformed(f"line {_line(text, at)}: a comment does not end")
+            at = end + 2
+        else:
+            return at
 
 
 def _line(text: str, at: int) -> int:

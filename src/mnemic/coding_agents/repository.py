@@ -20,7 +20,6 @@ from mnemic.types.values import checked_identifier, checked_name
 TEAM_FILE = "mnemic.toml"
 LONGEST_TEAM_FILE = 64 * 1024
 _TRUSTED = "trusted.json"
-_SCP_FORM = re.compile(r"(?:[^@/:\s]+@)?([^@/:\s]+):(?!//)(\S+)")
 _NOT_OF_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_.:@+-]")
 _LONGEST = 100
 
@@ -163,9 +162,8 @@ def _name_of(address: str) -> str | None:
     if "://" in address:
         parts = urlsplit(address)
         host, path = parts.hostname, parts.path
-    elif (matched := _SCP_FORM.fullmatch(address)) is not None:
-        host, path = matched.groups()
-    else:
-        return None
+    else:  # git@host:owner/name
+        before, _, path = address.partition(":")
+        host = "" if "/" in before else before.rpartition("@")[2]
     name = path.strip("/").removesuffix(".git")
     return f"{host}/{name}".lower() if host and name else None

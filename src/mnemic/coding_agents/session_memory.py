@@ -6,15 +6,17 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from mnemic.coding_agents.hook_events import LONGEST_PROMPT, TRANSCRIPTS, HookEvent, Moment, own_words
 from mnemic.coding_agents.repository import Place, place_of
-from mnemic.coding_agents.state_files import read_state, state_folder, write_state
+from mnemic.coding_agents.state_files import note_failure, read_state, state_folder, write_state
 from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import read_conversation
-from mnemic.inject.engine_injector import account_for
+from mnemic.inject import InjectionConfig
+from mnemic.inject.engine_injector import account_for, injector_for
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.render import render
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self_alone
@@ -25,6 +27,7 @@ from mnemic.types.trace import RunReport, RunStatus
 MOST_AT_PROMPT, TOKENS_AT_PROMPT = 5, 600
 MOST_AT_START, TOKENS_AT_START = 8, 500
 SERVICES = ("http://", "https://")
+_PATIENCE = timedelta(seconds=20)
 _FAILURE_SECONDS = 3600
 """How long the status line tells of a failure."""
 _MOST_SESSIONS, _MOST_PROMPTS = 200, 2000
@@ -46,7 +49,7 @@ class SessionMemories:
         place = place_of(Path.home())
         engine, actor = await self._open(place, "warm")
         if not place.store.startswith(SERVICES):
-            await engine.search("how is this tested?", actor=actor, top_k=1)
+            await engine.context("how is this tested?", actor=actor, top_k=1)
             await engine.embedder.embed(["how is this tested?"])
 
     async def close(self) -> None:
@@ -67,7 +70,7 @@ class SessionMemories:
                 _Session.load(event.session).forget_shown()
             return await self._newest(engine, actor, place, event)
         if event.moment is Moment.PROMPT and event.tool != "cursor":
-            return await self._bearing_on(engine, actor, event)
+            return await self._bearing_on(engine, actor, place, event)
         return ""
 
     async def remember(self, event: HookEvent) -> None:
@@ -86,11 +89,19 @@ class SessionMemories:
                 await self._capture(engine, actor, place, said, session)
                 session.save()
 
-    async def _bearing_on(self, engine: Any, actor: Actor, event: HookEvent) -> str:
+    async def _bearing_on(self, engine: Any, actor: Actor, place: Place, event: HookEvent) -> str:
         query = own_words(event.prompt) or event.prompt[:LONGEST_PROMPT]
         if not query.strip() or event.prompt.lstrip().startswith(("/", "!")):
             return ""
-        block = await engine.context(query, actor=actor, top_k=MOST_AT_PROMPT, max_tokens=TOKENS_AT_PROMPT)
+        if place.store.startswith(SERVICES):
+            block = await engine.context(query, actor=actor, top_k=MOST_AT_PROMPT, max_tokens=TOKENS_AT_PROMPT)
+        else:
+            # The hook has a limit of its own; what comes too late for one prompt warms the next.
+            config = InjectionConfig(max_entries=MOST_AT_PROMPT, max_tokens=TOKENS_AT_PROMPT, timeout=_PATIENCE)
+            injector = injector_for(engine, actor, config, by=event.tool)
+            block = (await injector.inject([{"role": "user", "content": query}])).block()
+        if block.degraded:
+            note_failure(event.tool, event.name, block.reason or "degraded")
         session = _Session.load(event.session)
         return block.text if session.shows(block.memory_ids) else ""
 

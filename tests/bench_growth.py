@@ -3,7 +3,7 @@
 Each size is a store of its own. It is filled by transactions that insert memories with random unit vectors and the
 words of made-up sentences, past the pipeline, which would take an hour for the largest. Every timed call is a whole
 one, with vectors that cost next to nothing, so that all of it is overhead. Beside it stand the floors: a bare row and
-commit, and one pass over all vectors as fast as this machine's memory is now. Prints a table, writes the curves as SVG.
+commit, and one pass over all vectors as fast as this machine's memory is now. Prints a table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from mnemic_eval.commit_floor import bare_commits
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import scan
 from mnemic_eval.metrics import percentiles
-from mnemic_eval.plots import Line, line_chart
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
 
@@ -144,44 +143,12 @@ def table(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def charts(results: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The curves as SVG, by the name of their file."""
-
-    def line(name: str, value: Callable[[dict[str, Any]], float]) -> Line:
-        return Line(name=name, points=[(one["rows"], value(one)) for one in results])
-
-    across = {"x": "memories of the user", "log_x": True, "log_y": True}
-    return {
-        "growth-search.svg": line_chart(
-            [
-                line("search p50", lambda one: one["search"]["p50_ms"]),
-                line("search p95", lambda one: one["search"]["p95_ms"]),
-                line("one pass over all vectors", lambda one: one["floor"]["scan_ms"]),
-            ],
-            title="A search beyond its embedding",
-            y="milliseconds",
-            **across,  # type: ignore[arg-type]
-        ),
-        "growth-write.svg": line_chart(
-            [
-                line("write p50", lambda one: one["write"]["p50_ms"]),
-                line("write p95", lambda one: one["write"]["p95_ms"]),
-                line("a bare row and commit, p50", lambda one: one["floor"]["commit"]["p50_ms"]),
-            ],
-            title="A write beyond its embedding",
-            y="milliseconds",
-            **across,  # type: ignore[arg-type]
-        ),
-    }
-
-
 def main() -> None:
-    """Measure every size, print the table, write the curves."""
+    """Measure every size, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000", help="memories of the user, with commas")
     parser.add_argument("--repeats", type=int, default=100, help="timed calls of each kind (100)")
     parser.add_argument("--folder", type=Path, help="where the stores are made (the temporary folder)")
-    parser.add_argument("--plots", type=Path, default=Path("build"), help="where the curves are written (build)")
     parser.add_argument("--only", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.only:
@@ -193,11 +160,6 @@ def main() -> None:
         return
     before = conditions(seed=SEED, file_system=file_system(given.folder or Path(gettempdir())))
     results = [one_size(int(size), given.repeats, given.folder) for size in given.sizes.split(",")]
-    given.plots.mkdir(exist_ok=True, parents=True)
-    for name, chart in charts(results).items():
-        (given.plots / name).write_text(chart, encoding="utf-8")
-    told = {"conditions": before, "load_after": load(), "sizes": results}
-    (given.plots / "growth.json").write_text(json.dumps(told, indent=2), encoding="utf-8")
     print(f"{before['measured_at']}, load {before['machine']['load_1min']} to {load()}; milliseconds\n")
     print(table(results))
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.architecture.sources import ROOT
-from tests.scorecard.rows import all_rows
+from tests.scorecard.row import all_rows
 
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS: dict[str, dict[Any, Any]] = {

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.scorecard.rows import all_rows
+from tests.scorecard.row import all_rows
 
 HEAD = """# Scorecard
 
 What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a small size
 and writes `build/scorecard.json` with the counts of each (one row: `make scorecard ROWS=S1`); `python -m
 tests.scorecard --size full --only ROW` runs one at the published size, which takes up to hours. A row that did not
-run is a failure. `tests/scorecard/rows` says which tests a row runs and what makes it bite. The table is made by
+run is a failure. `tests/scorecard/rows.toml` says which tests a row runs and what makes it bite. The table is made by
 `python -m tests.scorecard.page RESULT.json...`; the day is that of the last run.
 
 | | property | aim | small | published size |

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -141,3 +142,9 @@ def judged(report: Path, row: Row) -> tuple[Verdict, str]:
 def _name(case: ET.Element) -> str:
     """The test's module or class, and its name."""
     return f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name', '')}"
+
+
+def all_rows() -> list[Row]:
+    """Every row of `rows.toml`, S1 first."""
+    told = tomllib.loads(Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))["row"]
+    return [Row(**one | {"tests": tuple(one.get("tests", ()))}) for one in told]

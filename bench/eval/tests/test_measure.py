@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from mnemic.cli import cli
 from mnemic_eval import command_line, registry
 from mnemic_eval.bench import BenchOptions
-from mnemic_eval.conditions import conditions
 
 
 @pytest.fixture
@@ -68,12 +67,3 @@ def test_bench_takes_its_size_from_the_line(asked: dict[str, Any]) -> None:
     assert json.loads(done.stdout) == {"write": {"p95_ms": 1.0}}
     assert (asked["options"].rows, asked["options"].durability) == (50, "fast")
     assert asked["options"].repeats == BenchOptions().quick().repeats
-
-
-def test_eval_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    half = {"share": 0.5, "by_source": {}}
-    found = {"dev": half, "test": half, "settings": conditions(seed=1, set="commands", embedder="words")}
-    monkeypatch.setattr(registry, "SETS", {"commands": lambda data, **more: found})
-    asked = ["eval", "commands", "--data", "x", "--report", str(tmp_path / "out")]
-    assert CliRunner().invoke(cli, asked).exit_code == 0
-    assert "# commands" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")

@@ -12,8 +12,7 @@ import pytest
 from tests.scorecard.__main__ import AT_ONCE, results
 from tests.scorecard.page import page
 from tests.scorecard.plants import PLANTS, Plant, noticed
-from tests.scorecard.row import ROOT, Ran, Row, judged, run
-from tests.scorecard.rows import all_rows
+from tests.scorecard.row import ROOT, Ran, Row, all_rows, judged, run
 
 REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped="{3}">{4}</testsuite></testsuites>'
 SAID = '<testcase><properties><property name="said" value="7 kills"/></properties></testcase>'

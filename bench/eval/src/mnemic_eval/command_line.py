@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +13,7 @@ from mnemic.cli.terminal import Progress
 from mnemic.plugins.extras import missing_extra
 from mnemic_eval.bench import BenchOptions, run
 from mnemic_eval.outcome import SEED
-from mnemic_eval.reports import write_report
 from mnemic_eval.tables import bench_table, set_table
-
-if TYPE_CHECKING:
-    pass
 
 SETS = (
     "locomo",
@@ -44,7 +37,6 @@ SETS = (
     "unread",
 )
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -77,7 +69,6 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--others", is_flag=True, help="Truth: every user has told 110 other things, and had other talks.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
-@click.option("--report", metavar="DIR", type=_FOLDER, help="Write a page with charts, and the result, to this folder.")
 @click.pass_obj
 def eval_(
     given: Given,
@@ -91,7 +82,6 @@ def eval_(
     oracle: str | None,
     others: bool,
     seed: int | None,
-    report: Path | None,
 ) -> None:
     """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict), pii
     (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
@@ -133,14 +123,7 @@ def eval_(
         )
     finally:
         end()
-    if report is not None:
-        write_report(result, report, _command())
     given.show(result, lambda: set_table(result))
-
-
-def _command() -> str:
-    """Return the command line as typed, without the path of the program."""
-    return shlex.join(["mnemic", *sys.argv[1:]])
 
 
 @click.command("bench", cls=Command)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi._compat import ModelField
 from fastapi.dependencies.models import Dependant
 from fastapi.params import Form
 from fastapi.routing import APIRoute
@@ -36,12 +35,12 @@ class _Value:
 
     name: str
     said_as: str
-    field: ModelField
+    field: Any
     required: bool
     default: Any
 
     @classmethod
-    def from_field(cls, field: ModelField) -> _Value:
+    def from_field(cls, field: Any) -> _Value:
         """Return the parameter for a field of FastAPI."""
         required = field.field_info.is_required()
         return cls(field.name, field.alias, field, required, None if required else field.get_default())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.agents.steps.relevance import relevant
+from mnemic.agents.steps.nodes import relevant
 from mnemic.policy.key_rules import KeyRule, Policy
 
 POLICY = Policy(keys={"allergies": KeyRule("allergies", on_change="accumulate", pinned=True)}, open_keys=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.structured.iso_times import comparable
+from mnemic.structured.shape import comparable
 
 
 def test_offsets_are_compared_as_moments() -> None:

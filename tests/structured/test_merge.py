@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.structured.merge import merge
+from mnemic.structured.shape import merge
 
 
 @pytest.mark.parametrize(

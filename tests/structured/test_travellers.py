@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.structured.person_names import may_be_one
+from mnemic.structured.shape import may_be_one
 from tests.unit.kinds.conftest import House
 
 GDS = """RECORD LOCATOR: XKTZQP

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mnemic.cli.failures import Exit, complain
 from mnemic.cli.human_labels import erased_text, traces_text
-from mnemic.cli.known_users import require_known
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.option_values import json_file
 from mnemic.cli.result_texts import count_text, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 from mnemic.cli.shared_options import Given, require_store
 from mnemic.cli.terminal import Progress, ask_confirmation, note, require_new_file, table, write_json
-from mnemic.errors import MnemicError, StoreFailed
+from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.maintenance.expiry_job import ExpiryRules
+from mnemic.maintenance.personal_keys import names_of_key_owners
+from mnemic.maintenance.subject_data import users_of
 from mnemic.operations import reembed_store
+from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
 from mnemic.types.writes import AUDIT_END
 
@@ -29,6 +32,21 @@ if TYPE_CHECKING:
     from mnemic.maintenance.reports import AuditReport, MaintenanceReport
     from mnemic.maintenance.review import PendingReview
     from mnemic.types import Actor, WriteReceipt
+
+
+_NEAR = 3
+
+
+async def require_known(store: RecordStore, tenant: str, user: str) -> None:
+    """Raise InvalidInput (`subject:unknown`), whose hint has similar names, unless the user has written, done or been
+    given something in the tenant. Reads the whole tenant.
+    """
+    known = await users_of(store, tenant) | await names_of_key_owners(store, tenant)
+    if user in known:
+        return
+    near = get_close_matches(user, sorted(known), n=_NEAR)
+    meant = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InvalidInput("subject:unknown", hint=f"nobody of the name {user!r} is known here{meant}")
 
 
 @click.command("review", cls=Command)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -11,16 +12,64 @@ from mnemic.bootstrap.copies_and_replicas import plain
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.stores import build_store, store_file
 from mnemic.errors import NotSupported
+from mnemic.maintenance.erase import erase
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.subject_data import audit_of, users_of
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic.operations.backup_folder import Manifest, RestoreResult
-from mnemic.operations.erasures_since_backup import erase_again, erased_since
 from mnemic.operations.sqlite.backup import restore, take
 from mnemic.operations.sqlite.salvage import SalvageResult, salvage
 from mnemic.operations.store_migration import MigrationResult, move
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
+from mnemic.types.identity import token_of
 from mnemic.unit_of_work import commit
+
+_SUBJECT, _ERASED = "subject/", "/erased"
+_LINES = ("erasing", "erased")
+"""The lines of an erasure in the audit; the last one says that it has ended."""
+
+
+async def erased_since(store: RecordStore, tenant: str, lines: int, last_hash: str) -> dict[str, bool]:
+    """Return the subjects that the store's tombstones name as erased, by keyed hash, except where the erasure had ended
+    when the tenant's audit had `lines` lines, the last with `last_hash`; True: nothing may be learnt again.
+
+    Positions in the audit decide, for a clock may have been set back, and an erasure may have begun before the copy was
+    made and ended after it. Where the audit is not the one that the copy continues, everybody counts.
+    """
+    marks = await store.marks(tenant, _SUBJECT)
+    tombstones = {
+        name.removeprefix(_SUBJECT).removesuffix(_ERASED): bool(json.loads(value)["block"])
+        for name, value in marks.items()
+        if name.endswith(_ERASED)
+    }
+    if not tombstones:
+        return {}
+    ended: set[str] = set()
+    later: set[str] = set()
+    known = lines == 0
+    async for event in audit_of(store, tenant):
+        known = known or (event.sequence == lines and event.hash == last_hash)
+        subject = str(event.detail.get("subject"))
+        if event.sequence > lines and event.action in _LINES:
+            later.add(subject)
+        elif event.action == _LINES[-1]:
+            ended.add(subject)
+    done = ended - later if known else set()
+    return {token: block for token, block in tombstones.items() if token not in done}
+
+
+async def erase_again(
+    store: RecordStore, clock: Clock, tenant: str, tokens: Mapping[str, bool], *, actor: Actor
+) -> list[ErasureReceipt]:
+    """Erase those of the tenant's users whom `tokens` name; one receipt each. Raises StoreFailed."""
+    if not tokens:
+        return []
+    secret = await store.secret(tenant)
+    named = {
+        user: tokens[token] for user in await users_of(store, tenant) if (token := token_of(secret, user)) in tokens
+    }
+    return [await erase(store, clock, user, actor=actor, block=block) for user, block in sorted(named.items())]
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:

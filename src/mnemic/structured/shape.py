@@ -4,19 +4,116 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import total_ordering
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
-from mnemic.structured.iso_times import comparable
-from mnemic.structured.merge import merge
-from mnemic.structured.person_names import may_be_one, person_words
+from mnemic.language.text.names import fold_name
 from mnemic.structured.schema import Schema
 from mnemic.types.facets import day_facet, undated_facet, value_facet
 from mnemic.types.filter_language import accepts, check_conditions
+
+_TITLES = frozenset("mr mrs ms miss mstr dr prof chd inf".split())
+_WORD = re.compile(r"\w+")
+
+
+def may_be_one(one: Any, other: Any) -> bool:
+    """Return False if the two name different people: every word of the shorter name must occur in the longer one.
+
+    A name is a text, or an object with `name` or with `givenName` and `familyName`. Letter case, accents, order and
+    titles are ignored. If one of them has no name, the two are compatible.
+    """
+    short, long = sorted((person_words(one), person_words(other)), key=len)
+    return all(any(_alike(word, another) for another in long) for word in short)
+
+
+def person_words(value: Any) -> tuple[str, ...]:
+    """Return the words of a name in alphabetical order, folded, without titles; empty if there is no name."""
+    if isinstance(value, Mapping):
+        value = value.get("name") or " ".join(str(value.get(part) or "") for part in ("givenName", "familyName"))
+    if not isinstance(value, str):
+        return ()
+    return tuple(sorted(set(_WORD.findall(fold_name(value))) - _TITLES))
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return True for equal words, also if an airline has appended the title to the given name (`ANAMRS`)."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) :] in {"", *_TITLES}
+
+
+def merge(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `new` over `known`, field by field. Neither is changed."""
+    return {
+        name: _merge_values(name, known.get(name), new.get(name))
+        for name in [*known, *(name for name in new if name not in known)]
+    }
+
+
+def _merge_values(name: str, known: Any, new: Any) -> Any:
+    if new in (None, "") or new == [] or new == {}:
+        return known
+    if known in (None, ""):
+        return new
+    if isinstance(known, Mapping) and isinstance(new, Mapping):
+        return merge(known, new)
+    if isinstance(known, str) and isinstance(new, str):
+        return _text(name, known, new)
+    return new
+
+
+def _text(name: str, known: str, new: str) -> str:
+    if name.lower().endswith("name") and _same_name(known, new):
+        return max(known, new, key=_worth)
+    if new.startswith(("http://", "https://")) and not known.startswith(("http://", "https://")):
+        return known
+    return new
+
+
+def _same_name(known: str, new: str) -> bool:
+    """Return True if the words of one are those of the other, or begin them ("K Ottens" and "Kevin Ottens")."""
+    shorter, longer = sorted((_words(known), _words(new)), key=lambda words: (len(words), sum(map(len, words))))
+    return bool(shorter) and all(any(word.startswith(part) for word in longer) for part in shorter)
+
+
+def _words(name: str) -> list[str]:
+    folded = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c if c.isalnum() else "" if unicodedata.combining(c) else " " for c in folded).split()
+
+
+def _worth(name: str) -> tuple[int, bool, int]:
+    """Rank a spelling by its information: its letters, then mixed case, then accents."""
+    accents = sum(not c.isascii() for c in name)
+    return sum(map(len, _words(name))), not (name.isupper() or name.islower()), accents
+
+
+@total_ordering
+class Comparable(NamedTuple):
+    """A time in its form for comparison; `local` if its text has no offset."""
+
+    text: str
+    local: bool
+
+    def __lt__(self, other: tuple[object, ...]) -> bool:
+        return self.text < str(other[0])
+
+
+def comparable(text: object, *, local: bool = False) -> Comparable:
+    """Return `text` in a comparable form; with `local` without its offset. A text that is not a time is unchanged."""
+    try:
+        moment = datetime.fromisoformat(str(text).strip().upper())
+        if moment.tzinfo is None or local:
+            return Comparable(moment.replace(tzinfo=None).isoformat(), True)
+        return Comparable(moment.astimezone(UTC).replace(tzinfo=None).isoformat(), False)
+    except (ValueError, OverflowError):
+        return Comparable(str(text), True)
+
 
 MAX_DAYS = 62
 """The longest span of days that is looked up day by day; a longer one is looked through."""

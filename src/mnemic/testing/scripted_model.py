@@ -23,8 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.testing.embedding_protocols import EMBEDDINGS, texts_of
-from mnemic.testing.model_protocols import PROTOCOLS, Said, said_by, streamed_answer
+from mnemic.testing.model_protocols import EMBEDDINGS, PROTOCOLS, Said, said_by, streamed_answer, texts_of
 
 
 class Fault(StrEnum):

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.stores.azure import AzureSearchIndex
-from mnemic.stores.azure.index import _document, _document_id
-from mnemic.stores.azure.odata import odata_filter
+from mnemic.stores.azure.index import _document, _document_id, odata_filter
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder

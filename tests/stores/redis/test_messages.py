@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.redis.messages import decode_message, encode_message
+from mnemic.stores.redis.sessions import decode_message, encode_message
 from mnemic.types import Message, Origin
 
 MOMENTS = st.datetimes(timezones=st.just(UTC))

@@ -72,6 +72,11 @@ def test_every_promise_has_its_row() -> None:
     assert [one.id for one in all_rows()] == [f"S{number}" for number in range(1, 41) if number != 37]
 
 
+def test_every_row_names_tests_that_are_there() -> None:
+    tests = [(row.id, test) for row in all_rows() for test in row.tests]
+    assert [named for named in tests if not (ROOT / named[1].partition("::")[0]).exists()] == []
+
+
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.row} {plant.defect}")
 def test_a_defect_can_be_planted(plant: Plant, tmp_path: Path) -> None:
     file = tmp_path / plant.file

@@ -6,15 +6,56 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import islice
 
 from mnemic_travel.airports import Airports
 from mnemic_travel.dates import Date
 from mnemic_travel.labels import ARRIVAL, DEPARTURE, PLATFORM
 from mnemic_travel.legs import Leg, Stop
-from mnemic_travel.prose import named_places, weekday_in
+from mnemic_travel.months import fold_text
 from mnemic_travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
+
+_NAME = r"(?P<place>[A-ZÀ-Þ][\w'’.-]*(?:[ -](?:(?:de|am|di|do|la|le|del|of|St\.)[ -])?[A-ZÀ-Þ(][\w'’.()-]*){0,3})"
+_PREPOSITIONS: dict[Side, str] = {
+    "departure": r"from|von|ab|desde|depuis|au départ de|da|van|från|fra|de",
+    "arrival": r"to|nach|hacia|vers|à destination de|naar|till|til|à|a",
+}
+_SHORT_WORDS = frozenset(("de", "a", "à", "da", "ab", "til"))
+_WEEKDAYS = (
+    "monday montag lundi lunes lunedi segunda-feira maandag mandag",
+    "tuesday dienstag mardi martes martedi terca-feira dinsdag tirsdag tisdag",
+    "wednesday mittwoch mercredi miercoles mercoledi quarta-feira woensdag onsdag",
+    "thursday donnerstag jeudi jueves giovedi quinta-feira donderdag torsdag",
+    "friday freitag vendredi viernes venerdi sexta-feira vrijdag fredag",
+    "saturday samstag sonnabend samedi sabado sabato zaterdag lordag lordag",
+    "sunday sonntag dimanche domingo domenica zondag sondag",
+)
+_DAY = {name: number for number, names in enumerate(_WEEKDAYS) for name in names.split()}
+
+
+def named_places(text: str, airports: Airports) -> dict[Side, str]:
+    """Return the first places after "from" and "to" in `text`. A short word counts only before a place in the table."""
+    found: dict[Side, str] = {}
+    for side, words in _PREPOSITIONS.items():
+        for match in re.finditer(rf"(?<!\w)(?P<word>{words})\s+(?-i:{_NAME})", text, re.IGNORECASE):
+            place = match["place"].strip(" .,;()")
+            if match["word"].lower() in _SHORT_WORDS and not (place in airports or airports.find_code(place)):
+                continue
+            found.setdefault(side, place)
+    return found
+
+
+def weekday_in(text: str, sent_on: date | None) -> date | None:
+    """Return the date of the weekday in `text`: the next one after `sent_on`."""
+    if sent_on is None:
+        return None
+    for word in re.findall(r"[^\W\d_]{4,}(?:-feira)?", text):
+        number = _DAY.get(fold_text(word))
+        if number is not None:
+            return sent_on + timedelta(days=(number - sent_on.weekday() - 1) % 7 + 1)
+    return None
+
 
 MAX_TOKENS = 20_000
 MAX_LEGS = 100

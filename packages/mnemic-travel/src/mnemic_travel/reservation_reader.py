@@ -2,25 +2,172 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from mnemic.language.text.pattern import Pattern
 from mnemic_travel.airports import Airports
 from mnemic_travel.boarding_pass import boardings
-from mnemic_travel.booking import booking_codes
 from mnemic_travel.calendar import Event, events
-from mnemic_travel.dates import Clock
+from mnemic_travel.dates import Clock, find_dates, find_times, is_american
 from mnemic_travel.document import Document
 from mnemic_travel.flights import flight_legs, train_legs
 from mnemic_travel.gds import gds_legs, gds_passengers
-from mnemic_travel.labels import BY_AIR, BY_RAIL
+from mnemic_travel.labels import BOOKING, BY_AIR, BY_RAIL
 from mnemic_travel.labels import CANCELLED as CANCELLED_WORDS
 from mnemic_travel.legs import CANCELLED, CONFIRMED, flight_reservation, moment, train_reservation, zone_of
 from mnemic_travel.markup import marked_up, text_of
-from mnemic_travel.passengers import labelled_passengers
 from mnemic_travel.schema_org import normal, reservations_in
-from mnemic_travel.stays import stay_in
+
+_CHECK_IN = re.compile(
+    r"(?<!\w)(?:check-?\s?in|anreise(?:tag)?|ankunft|arrival(?: date)?|arriv[ée]e|llegada|entrada|arrivo|"
+    r"aankomst|incheckning|innsjekking)(?!\w)",
+    re.IGNORECASE,
+)
+_CHECK_OUT = re.compile(
+    r"(?<!\w)(?:check-?\s?out|abreise(?:tag)?|departure(?: date)?|d[ée]part|salida|partenza|vertrek|"
+    r"utcheckning|utsjekking)(?!\w)",
+    re.IGNORECASE,
+)
+_HOUSE = re.compile(
+    r"^[^\S\n]*+(?:hotel(?: ?name)?|property(?: name)?|accommodation|unterkunft|h[ée]bergement|[ée]tablissement|"
+    r"alojamiento|struttura|"
+    r"accommodatie|your hotel|ihr hotel)\s*:\s*(?P<name>\S.{2,80}?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAMED = re.compile(
+    r"(?<!\w)(?P<name>(?:[A-ZÀ-Þ][\w'&.-]{1,40}+ ){0,3}(?:Hotel|Hôtel|Hostel|Inn|Resort|Gasthof|Pension|B&B)"
+    r"(?: [A-ZÀ-Þ][\w'&.-]+){0,3})"
+)
+_IS_STAY = re.compile(
+    r"hotel|hostel|room|zimmer|chambre|habitaci[óo]n|camera|nights?|n[äa]chte|nuit|noche|notti", re.IGNORECASE
+)
+_BELOW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A stay, possibly incomplete."""
+
+    name: str | None
+    arrives: tuple[date, Clock | None]
+    leaves: tuple[date, Clock | None]
+
+
+def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
+    """Return the stay that `text` confirms: both days are required."""
+    if not _IS_STAY.search(text):
+        return None
+    lines = text.splitlines()
+    american = is_american(text)
+    arrives = _find_labelled(lines, _CHECK_IN, sent_on, american)
+    leaves = _find_labelled(lines, _CHECK_OUT, sent_on if arrives is None else arrives[0], american)
+    if arrives is None or leaves is None or leaves[0] < arrives[0]:
+        return None
+    named = _HOUSE.search(text) or _NAMED.search(text)
+    return Stay(named["name"].strip() if named else None, arrives, leaves)
+
+
+def _find_labelled(
+    lines: list[str], label: re.Pattern[str], sent_on: date | None, american: bool
+) -> tuple[date, Clock | None] | None:
+    """Return the first date after the label, on its line or just below, and the first time after that."""
+    for number, line in enumerate(lines):
+        match = label.search(line)
+        if match is None:
+            continue
+        rest = "\n".join([line[match.end() :], *lines[number + 1 : number + 1 + _BELOW]])
+        for _, end, written in find_dates(rest, american=american):
+            day = written.resolve_date(sent_on)
+            if day is not None:
+                behind = rest[end:].split("\n", 1)[0]
+                return day, next((clock for *_, clock in find_times(behind)), None)
+    return None
+
+
+MOST = 12
+_LABEL = Pattern(
+    r"(?im)^\W{0,5}(?:passengers?|travell?ers?|fluggäste?|passagiere?|reisende[rn]?|passagers?|voyageurs?|pasajer[oa]s?"
+    r"|viajer[oa]s?|passegger[oai]|viaggiator[ei]|passageir[oa]s?|passagiers?|reizigers?)(?: names?)?(?: ?\d{1,2})?\s?:"
+    r"\s?(?P<names>[^\n:]{3,300})$"
+)
+_BETWEEN = re.compile(r"\s?[,;]\s?|\s(?:and|und|et|y|e|en|&)\s")
+_TITLE = re.compile(
+    r"(?i)\A(?:mr|mrs|ms|miss|dr|prof|herr|frau|m|mme|mlle|sr|sra|srta|sig|sig\.ra|dott|dhr|mevr|mw)\.?\s|\s\((?:adult|child"
+    r"|infant|erwachsene\w*|kind|adulte|enfant|adulto|niñ[oa]|bambin[oa]|criança|volwassene)\)\Z"
+)
+_NAME = re.compile(r"\A[^\W\d_][\w'’.-]*(?:\s[^\W\d_][\w'’.-]*){1,4}\Z")
+
+
+def labelled_passengers(text: str) -> list[str]:
+    """Return the names behind labels, each once, in order."""
+    found: dict[str, None] = {}
+    for line in _LABEL.finditer(text):
+        for part in _BETWEEN.split(line["names"].strip()):
+            name = _TITLE.sub("", _TITLE.sub("", part.strip()))
+            if _NAME.match(name) and name[0].isupper():
+                found.setdefault(name)
+    return list(found)[:MOST]
+
+
+_VALUE = re.compile(
+    r"(?<![\w/.@-])(?:[A-Z0-9]{2}/)?(?P<code>[A-Z0-9](?:[A-Z0-9]{4,11}|[A-Z0-9]{2,5}[ -][A-Z0-9]{2,6}))(?![\w@]|\.\w)"
+)
+_NO_CODE = re.compile(
+    r"(?:BOOKING|RESERVATION|REFERENCE|NUMBER|CONFIRM(?:ED|ATION)|STATUS|FLIGHT|TICKETS?|ETICKET|PASSENGERS?|DETAILS|"
+    r"NAME|DATE|PLEASE|ECONOMY|BUSINESS|ISSUED|TRAVEL|AGENCY|NUMMER|BUCHUNG|RESERVA|DOSSIER|VOYAGE|LOCATOR|RECORD|"
+    r"CODE|ADDRESS|CHECK|ONLINE|MANAGE|SEATS?|CLASS|PRICE|TOTAL)\b"
+)
+_ISO = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}-\d{1,2}")
+BELOW = 3
+ASIDE = 16
+
+
+def booking_codes(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield line and code of every booking code, in order."""
+    for number, line in enumerate(lines):
+        for label in BOOKING.finditer(line):
+            found = _text_behind(line, label.end()) or _under(lines, number, label.start())
+            if found is not None:
+                yield number, found
+
+
+def _text_behind(line: str, start: int) -> str | None:
+    rest = line[start:]
+    label = re.match(
+        r"\s*(?:/[^\d:]{0,40}?(?=\s{2}|:|$))?\s*(?:\([^)]*\))?\s*(?:number|no\b\.?|nr\b\.?|code|(?:is|es|est|ist|lautet|è)\b|[:=*#|.\s])*",
+        rest,
+        re.IGNORECASE,
+    )
+    match = _VALUE.match(rest, label.end() if label else 0)
+    return _code(match)
+
+
+def _under(lines: list[str], number: int, column: int) -> str | None:
+    """Return the code on one of the next lines that begins near the column of the label."""
+    if re.search(r":\s*\S", lines[number][column:]):
+        return None
+    for line in lines[number + 1 : number + 1 + BELOW]:
+        for match in _VALUE.finditer(line):
+            if abs(match.start() - column) <= ASIDE and _code(match) is not None:
+                return _code(match)
+    return None
+
+
+def _code(match: re.Match[str] | None) -> str | None:
+    """Return the matched text if it can be a code: no word, no date, at most one gap."""
+    if match is None:
+        return None
+    code = match["code"]
+    if " " in code or "-" in code:
+        head = code.replace("-", " ").split()[0]
+        if _ISO.match(code) or not any(c.isdigit() for c in code) or len(code) > 9:
+            code = head
+    return None if len(code) < 5 or _NO_CODE.match(code) else code
+
 
 NOWHERE = Airports()
 

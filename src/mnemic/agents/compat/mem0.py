@@ -11,11 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.agents.compat.mem0_procedures import PROCEDURAL, summary
 from mnemic.agents.compat.mem0_settings import MemoryConfig, settings_of
 from mnemic.agents.compat.mem0_values import (
     Ids,
@@ -43,13 +42,39 @@ from mnemic.agents.compat.mem0_values import (
 )
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
+from mnemic.engine.extraction import NO_MODEL
 from mnemic.engine.message_forms import remember
-from mnemic.errors import InvalidCandidates, MemoryNotFound, MnemicError, ModelFailed
+from mnemic.errors import InvalidCandidates, MemoryNotFound, MnemicError, ModelFailed, NotSupported
+from mnemic.maintenance.summarise import shorten_messages
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, async_mode, blocking, verb
-from mnemic.types import Actor, Hit, Message, Outcome, Status
+from mnemic.types import Actor, Deadline, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
 from mnemic.types.filter_language import checked_filter, meets
+
+PROCEDURAL = "procedural_memory"
+_MAX_TOKENS = 1_000
+_WITHIN = timedelta(seconds=60)
+
+
+async def summary(
+    engine: MemoryEngine, messages: Sequence[Message], instructions: str = ""
+) -> tuple[dict[str, Any], Message]:
+    """Return the conversation in one message of the assistant's, with mem0's form of it: by the language model if there
+    is one, else by its most telling sentences. `instructions`: facts that the model should include or leave out. Raises
+    ValidationError for a conversation without content, NotSupported (`wishes`) if no model could follow them.
+    """
+    if instructions and engine.completer is None:
+        raise NotSupported("wishes", hint=NO_MODEL)
+    deadline = Deadline.after(_WITHIN, engine.clock.monotonic)
+    short = await shorten_messages(
+        messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline, instructions=instructions
+    )
+    text = "\n".join(short.lines).strip()
+    if not text:
+        raise argument_error("messages", "There is no content for the procedural memory summary.")
+    return {"role": "assistant", "content": text}, Message(role="assistant", content=text)
+
 
 __all__ = ["AsyncMemory", "LLMError", "Memory", "MemoryConfig", "ValidationError"]
 

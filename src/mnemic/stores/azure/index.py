@@ -6,6 +6,7 @@ import asyncio
 import base64
 from array import array
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
 from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -13,13 +14,101 @@ from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
 from azure.search.documents.aio import SearchClient
 from azure.search.documents.indexes.aio import SearchIndexClient
+from azure.search.documents.indexes.models import (
+    ExhaustiveKnnAlgorithmConfiguration,
+    ExhaustiveKnnParameters,
+    SearchableField,
+    SearchField,
+    SearchFieldDataType,
+    SearchIndex,
+    SimpleField,
+    VectorSearch,
+    VectorSearchProfile,
+)
 from azure.search.documents.models import IndexDocumentsBatch, VectorizedQuery
 
-from mnemic.errors import InvalidConfig, MnemicError, SpaceMismatch, StoreBusy, StoreUnavailable
-from mnemic.stores.azure.definition import definition, dimension_of
-from mnemic.stores.azure.odata import odata_filter, text
+from mnemic.errors import InvalidConfig, MnemicError, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.stores.codec import to_micros
 from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
+
+IN_ONE_FILTER = 1000
+"""Maximum values in a filter. The service refuses much larger filters."""
+
+
+def text(value: str) -> str:
+    """Return a string literal: quotes are doubled, no other character is special."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def moment(value: datetime) -> str:
+    """Microseconds since 1970, as the index stores times: its own dates stop at milliseconds."""
+    return str(to_micros(value))
+
+
+def odata_filter(where: Where) -> str:
+    """Return `where` as an OData filter. Raises NotSupported for a point in time (`as_of`), since the index has no
+    history.
+    """
+    if where.as_of is not None:
+        raise NotSupported("search_index:as_of", hint="ask the record store")
+    places = [f"(level eq {text(scope.level.value)} and owner eq {text(scope.owner)})" for scope in where.scopes]
+    conditions = [f"tenant eq {text(where.tenant)}", "(" + " or ".join(places) + ")"]
+    chosen = {"kind": where.kinds, "category": where.categories, "key": where.keys, "status": where.statuses}
+    conditions += [_any_of(field, values) for field, values in chosen.items() if values is not None]
+    if where.hidden_keys:
+        conditions.append(f"not ({_any_of('key', where.hidden_keys)})")
+    if where.happened_from is not None:
+        conditions.append(f"happened_at ge {moment(where.happened_from)}")
+    if where.happened_to is not None:
+        conditions.append(f"happened_at lt {moment(where.happened_to)}")
+    if where.live_at is not None:
+        conditions.append(f"(expires_at eq null or expires_at gt {moment(where.live_at)})")
+    return " and ".join(conditions)
+
+
+def _any_of(field: str, values: Collection[str]) -> str:
+    if len(values) > IN_ONE_FILTER:
+        raise NotSupported("search_index:filter", hint=f"at most {IN_ONE_FILTER} values")
+    return "(" + " or ".join(f"{field} eq {text(str(value))}" for value in sorted(values)) + ")" if values else "false"
+
+
+_NAMES = ("memory_id", "tenant", "level", "owner", "kind", "status", "key", "category")
+_NUMBERS = ("happened_at", "expires_at", "version")
+_EXACT = "exact"
+
+
+def definition(index: str, dimension: int) -> SearchIndex:
+    """Return the index called `index`, for vectors of `dimension`."""
+    text, number = SearchFieldDataType.STRING, SearchFieldDataType.INT64
+    algorithm = ExhaustiveKnnAlgorithmConfiguration(name=_EXACT, parameters=ExhaustiveKnnParameters(metric="cosine"))
+    return SearchIndex(
+        name=index,
+        fields=[
+            SimpleField(name="id", type=text, key=True, filterable=True),
+            *(SimpleField(name=name, type=text, filterable=True) for name in _NAMES),
+            *(SimpleField(name=name, type=number, filterable=True) for name in _NUMBERS),
+            SearchableField(name="content"),
+            SearchableField(name="context"),
+            SearchField(
+                name="vector",
+                type=f"Collection({SearchFieldDataType.SINGLE.value})",
+                searchable=True,
+                hidden=True,
+                vector_search_dimensions=dimension,
+                vector_search_profile_name=_EXACT,
+            ),
+        ],
+        vector_search=VectorSearch(
+            algorithms=[algorithm],
+            profiles=[VectorSearchProfile(name=_EXACT, algorithm_configuration_name=_EXACT)],
+        ),
+    )
+
+
+def dimension_of(index: SearchIndex) -> int | None:
+    """Return the dimension of the index's vectors; None if it has none."""
+    return next((field.vector_search_dimensions for field in index.fields if field.name == "vector"), None)
+
 
 T = TypeVar("T")
 

@@ -7,9 +7,36 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
-from mnemic.stores.postgres.backoff import Backoff
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.failures import as_mnemic_error
+
+
+class Backoff:
+    """Pause after failures of one server, from `shortest` to `longest` seconds. An answer ends it."""
+
+    def __init__(self, shortest: float, longest: float) -> None:
+        self._shortest, self._longest = shortest, longest
+        self._pause, self._until = 0.0, float("-inf")
+
+    @property
+    def failing(self) -> bool:
+        """True if the server did not answer when it was last asked."""
+        return self._pause > 0
+
+    @property
+    def pausing(self) -> bool:
+        """True while it is not asked."""
+        return time.monotonic() < self._until
+
+    def begin_pause(self) -> None:
+        """Begin the next pause."""
+        self._pause = min(self._longest, max(self._shortest, 2 * self._pause))
+        self._until = time.monotonic() + self._pause
+
+    def reset_pause(self) -> None:
+        """Let the next failure begin with the shortest pause again."""
+        self._pause = 0.0
+
 
 T = TypeVar("T")
 

@@ -95,11 +95,3 @@ def test_each_product_has_a_page_and_the_index_names_all() -> None:
     assert {page.stem for page in PAGES} == EXPORTS.keys() == FOUND.keys()
     assert [page.name for page in PAGES if f"(moving-from/{page.name})" not in INDEX] == []
     assert "(guides/moving-from-mem0.md)" in INDEX
-
-
-@pytest.mark.parametrize(
-    "anchor",
-    ["## Chats", "## Letta", "## Zep and Graphiti", "## LangMem", "## mem0", "### A program that uses mem0"],
-)
-def test_an_old_link_to_a_part_of_the_index_still_leads_to_one(anchor: str) -> None:
-    assert f"\n{anchor}\n" in INDEX

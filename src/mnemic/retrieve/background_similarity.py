@@ -27,6 +27,8 @@ questions and statements have 0.40 (Portuguese) to 0.47 (Dutch) there (`training
 because the best of few is less by chance than the best of many: of 0.07, 0.3 and 0.43 the one with which scopes of 5
 and of 30 abstain about as often.
 """
+UNRELATED_IN_OTHERS = 0.43
+"""Raw cosine of the default model between unrelated texts in another language, the mean over languages."""
 DOUBT = 10
 """Number of memories of the usual cosine added to those of the scope: the mean of a few is unreliable."""
 _LIKELY_APART = 0.75
@@ -45,5 +47,9 @@ def above_background(found: Sequence[Scored], background: float, apart: float = 
     """Return `found` with cosines rescaled so that the background is at `apart` and an identical text at 1."""
     if background >= 1:
         return list(found)
-    steep = (1 - apart) / (1 - background)
-    return [Scored(one.memory_id, 1 - (1 - one.score) * steep) for one in found]
+    return [Scored(one.memory_id, rescale(one.score, background, apart)) for one in found]
+
+
+def rescale(cosine: float, background: float, apart: float = APART) -> float:
+    """Return a cosine on the scale on which the background, less than 1, is at `apart` and an identical text at 1."""
+    return 1 - (1 - cosine) * (1 - apart) / (1 - background)

@@ -9,8 +9,10 @@ statements that are alike the newer one stands first; nothing is called outdated
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -27,20 +29,30 @@ from mnemic.language.comparison import (
     tells_change,
     tells_change_of,
 )
+from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.normalise import plain
+from mnemic.retrieve.background_similarity import UNRELATED_IN_OTHERS, rescale
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
-from mnemic.types import Kind, Memory, Status, VectorSpace
+from mnemic.retrieve.question import Question
+from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
 from mnemic.types.cosine_scaling import read
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
 LEAST_COSINE = 0.3
-"""Cosine from which two statements are compared."""
-RESEMBLES = 0.4
-"""Cosine from which likeness alone speaks for a later statement's being the newer form of an earlier one; below it, a
-word of meaning in common or a word of change must.
+"""Cosine from which two statements are compared for a change that the words tell."""
+LEAST_LIKENESS = 0.1
+"""The same for the order of two that are alike."""
+LIKENESS, CHANGE, SHARED, ANSWERS, LEAST_EVIDENCE = 5.0, 1.75, 1.3, 1.5, 4.0
+"""Evidence that a later statement is the newer form of an earlier one: a point of cosine between them, a word of change
+in the later one, each of up to `MOST_SHARED` words of meaning in common, and the natural logarithm of how much nearer
+to the question it is than the earlier one; and how much is enough. A logistic fit to labelled changes and to plain
+questions that the older of two statements answers, rounded (bench/retrieval.md).
 """
+MOST_SHARED = 2
+LEAST_NEARNESS = 0.05
+"""Added to both cosines with the question, so that two that are hardly near do not differ."""
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
 MIN_SHARE = 0.25
@@ -72,7 +84,7 @@ def find_outdated(
     # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
-    cosines = _cosines(ordered)
+    cosines = _cosines([one.vector or b"" for one in ordered])
     found: dict[str, str] = {}
     for place, later in enumerate(ordered):
         near = cosines[place][:place]
@@ -166,11 +178,11 @@ def _disagree(earlier: Memory, later: Memory) -> bool:
 _stated = lru_cache(maxsize=4096)(Known)
 
 
-def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, str]:
+def newest_of(memories: Iterable[Memory], question: Question | None = None) -> dict[str, str]:
     """Return, for each of `memories` that a later one of the same person disagrees with, or may be the
     newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
-    newer is the better guess. Without `guesses` only what gives another value counts, as for a later message: people
-    say much in passing.
+    newer is the better guess, unless it is much farther from the `question`. Without one only what gives another value
+    counts, as for a later message: people say much in passing.
     """
     told = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     statements = [one for one in told if one.kind is Kind.LONG_TERM]
@@ -180,15 +192,13 @@ def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, 
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
     # Vectors of two models cannot be compared.
-    guesses = guesses and len({len(one.vector or b"") for one in own}) == 1
-    cosines = _cosines(ordered) if guesses else []
+    likeness = _Likeness.of(ordered, question)
     found: dict[str, str] = {}
     for at, later in enumerate(ordered):
-        may_follow = guesses and later.kind is Kind.LONG_TERM
         for before, earlier in enumerate(ordered[:at]):
             if not _of_equal_trust(earlier, later) or _are_of_same_words(earlier, later):
                 continue
-            guessed = may_follow and _is_newer_form(later, earlier, cosines[at][before])
+            guessed = later.kind is Kind.LONG_TERM and likeness.is_newer_form(later, at, earlier, before)
             if guessed or _disagree(earlier, later):
                 found[earlier.memory_id] = later.memory_id
     later_of = {one.memory_id: one for one in own}
@@ -200,18 +210,43 @@ def newest_of(memories: Iterable[Memory], *, guesses: bool = True) -> dict[str, 
     return found
 
 
-def _cosines(memories: Sequence[Memory]) -> list[list[float]]:
-    """Return the cosine of each with each; their vectors are of one length."""
-    vectors = np.frombuffer(b"".join(one.vector or b"" for one in memories), np.float32).reshape(len(memories), -1)
-    found: list[list[float]] = (vectors @ vectors.T).tolist()
+def _cosines(vectors: Sequence[Vector]) -> list[list[float]]:
+    """Return the cosine of each with each; the vectors are of one length."""
+    rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(vectors), -1)
+    found: list[list[float]] = (rows @ rows.T).tolist()
     return found
 
 
-def _is_newer_form(later: Memory, earlier: Memory, cosine: float) -> bool:
-    """Return True if likeness or the words speak for the later one's being the newer form of the earlier one."""
-    if cosine < LEAST_COSINE or _are_of_two(earlier.content, later.content):
-        return False
-    return cosine >= RESEMBLES or tells_change(later.content) or bool(shared_content(_known(earlier), later.content))
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """Cosines, as of the default model, of memories with each other and with the question; empty if unknown."""
+
+    among: Sequence[Sequence[float]] = ()
+    question: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, memories: Sequence[Memory], question: Question | None) -> _Likeness:
+        vector = None if question is None else question.vector
+        # Vectors of two models cannot be compared.
+        if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
+            return cls()
+        cosines = _cosines([vector, *(one.vector or b"" for one in memories)])
+        if question.space is not None and question.space.scale:
+            cosines = [[read(question.space, cosine) for cosine in row] for row in cosines]
+        elif language_asked_in(question.text) is not None:
+            cosines = [[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines]
+        return cls([row[1:] for row in cosines[1:]], cosines[0][1:])
+
+    def is_newer_form(self, later: Memory, at: int, earlier: Memory, before: int) -> bool:
+        """Return True if likeness, the words and how near both are to the question speak for the later one's being the
+        newer form of the earlier one.
+        """
+        if not self.among or self.among[at][before] < LEAST_LIKENESS or _are_of_two(earlier.content, later.content):
+            return False
+        near, nearer = (max(0.0, self.question[place]) + LEAST_NEARNESS for place in (before, at))
+        evidence = LIKENESS * self.among[at][before] + ANSWERS * math.log(nearer / near)
+        shared = min(MOST_SHARED, len(shared_content(_known(earlier), later.content)))
+        return evidence + SHARED * shared + CHANGE * tells_change(later.content) > LEAST_EVIDENCE
 
 
 def _are_of_two(one: str, other: str) -> bool:

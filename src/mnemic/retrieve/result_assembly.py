@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TypeGuard, cast
 
 from mnemic.errors import MnemicError, StoreCorrupt
-from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.ports import Snapshot
 from mnemic.ports.optional_capabilities import KnownDamage
+from mnemic.retrieve.asked_attributes import HOME, WORK
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
@@ -125,12 +125,10 @@ def _enough(
 def _may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
     about a common attribute, whose statements are known, about a time or what happened in a period, which asks for
-    many, nor in a language, or by a model, that places all texts close together.
+    many.
     """
-    question = search.question
-    scaled = question.space is not None and bool(question.space.scale)
-    common = bool(search.stated) or search.clause is not None or asks_for_events(question)
-    return not common and not scaled and language_asked_in(question.text) is None
+    asked = bool(search.stated) or not search.question.keys.isdisjoint(HOME | WORK)
+    return not asked and search.clause is None and not asks_for_events(search.question)
 
 
 async def _latest(
@@ -151,7 +149,7 @@ async def _latest(
         before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
     best = (known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
-    newer = newest_of(best, guesses=guesses)
+    newer = newest_of(best, search.question if guesses else None)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 

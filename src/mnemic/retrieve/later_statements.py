@@ -44,13 +44,12 @@ LEAST_COSINE = 0.3
 """Cosine from which two statements are compared for a change that the words tell."""
 LEAST_LIKENESS = 0.1
 """The same for the order of two that are alike."""
-LIKENESS, CHANGE, SHARED, ANSWERS, LEAST_EVIDENCE = 5.0, 1.75, 1.3, 1.5, 4.0
+LIKENESS, CHANGE, CHANGE_OF_IT, ANSWERS, LEAST_EVIDENCE = 5.0, 1.0, 2.5, 1.0, 3.0
 """Evidence that a later statement is the newer form of an earlier one: a point of cosine between them, a word of change
-in the later one, each of up to `MOST_SHARED` words of meaning in common, and the natural logarithm of how much nearer
-to the question it is than the earlier one; and how much is enough. A logistic fit to labelled changes and to plain
-questions that the older of two statements answers, rounded (bench/retrieval.md).
+in the later one, such a word and a word of meaning in common, and the natural logarithm of how much nearer to the
+question it is than the earlier one; and how much is enough. A logistic fit to labelled changes and to plain questions
+that the older of two statements answers, rounded (bench/retrieval.md).
 """
-MOST_SHARED = 2
 LEAST_NEARNESS = 0.05
 """Added to both cosines with the question, so that two that are hardly near do not differ."""
 GENERATIONS = 4
@@ -245,8 +244,9 @@ class _Likeness:
             return False
         near, nearer = (max(0.0, self.question[place]) + LEAST_NEARNESS for place in (before, at))
         evidence = LIKENESS * self.among[at][before] + ANSWERS * math.log(nearer / near)
-        shared = min(MOST_SHARED, len(shared_content(_known(earlier), later.content)))
-        return evidence + SHARED * shared + CHANGE * tells_change(later.content) > LEAST_EVIDENCE
+        if tells_change(later.content):
+            evidence += CHANGE + CHANGE_OF_IT * bool(shared_content(_known(earlier), later.content))
+        return evidence > LEAST_EVIDENCE
 
 
 def _are_of_two(one: str, other: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 import numpy as np
 
@@ -37,8 +36,9 @@ DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PAR
 NEAREST = 3
 """Number of the nearest statements that a sentence may be about."""
 FAR, NEAR, VERY_NEAR = 0.18, 0.25, 0.35
-"""Minimum cosine to a statement: if a sentence that is likely worth storing has another value of a sort that the
-statement has; if any sentence has; if it has any other value, or a word of an end.
+"""Minimum cosine to a statement of the same session: if a sentence that is likely worth storing has another value of a
+sort that the statement has; if any sentence has; if it has any other value, or a word of an end. To one of another
+session always the last: among a hundred facts one is near by chance.
 """
 NEAR_BETWEEN_PEOPLE = 0.5
 """The same between people, who say more that is not worth storing."""
@@ -85,7 +85,7 @@ async def with_later_words(
     try:
         vectors = await gateway.searcher.embedder.embed([one.text for one in words], deadline=deadline)
         told = await _told_apart(
-            gateway, actor, words, vectors, said_at=message.sent_at, between_people=found.between_people
+            gateway, actor, words, vectors, message, between_people=found.between_people
         )
     # Best effort: the message itself is still captured, and the report names the failed look-up.
     except (EmbedderFailed, SpaceMismatch) as failure:
@@ -152,8 +152,8 @@ async def _told_apart(
     actor: Actor,
     words: Sequence[_Words],
     vectors: Sequence[bytes],
+    message: Message,
     *,
-    said_at: datetime | None,
     between_people: bool,
 ) -> list[tuple[_Words, Memory]]:
     """Return the words that add something to a known statement, with the nearest such statement."""
@@ -165,13 +165,16 @@ async def _told_apart(
     for one, vector, opinion in zip(words, vectors, opinions, strict=True):
         near = await gateway.searcher.store.nearest(where, vector, limit=NEAREST, space=space)
         memories = await gateway.searcher.store.get_many([hit.memory_id for hit in near], scopes=where.scopes)
-        least = NEAR_BETWEEN_PEOPLE if between_people else FAR
         for hit in near:
             memory, cosine = memories.get(hit.memory_id), read(space, hit.score)
-            if memory is None or memory.author not in (None, actor.user) or cosine < least:
+            if memory is None or memory.author not in (None, actor.user):
+                continue
+            same = message.session is not None and memory.source.session == message.session
+            if cosine < (NEAR_BETWEEN_PEOPLE if between_people else FAR if same else VERY_NEAR):
                 continue
             # An import that goes on meets statements that were made later.
-            if said_at is not None and memory.occurred_at is not None and memory.occurred_at >= said_at:
+            said_at, known_at = message.sent_at, memory.occurred_at
+            if said_at is not None and known_at is not None and known_at >= said_at:
                 continue
             if _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))

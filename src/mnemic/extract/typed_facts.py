@@ -15,8 +15,6 @@ from mnemic.language.text.stated_values import values_in
 from mnemic.policy.key_rules import Policy
 
 _TYPED = (*english.RULES, *spanish.RULES)
-TABLE_KEYS = frozenset(rule.key for rule in _TYPED if rule.key is not None)
-"""The keys that the tables read values under."""
 _REJECTED_ALTERNATIVE = Pattern(
     r"\s(?:over|rather than|instead of|not|but not|en lugar de|en vez de)\s.*|(?<!prefer)(?<!prefiero)\s(?:to|"
     r"a)\s(?:the\s)?"

@@ -132,18 +132,6 @@ class _Look:
         return sum(int(row[0]) for row in self.rows(name, sql))
 
 
-def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
-    """Return the tenant's marks with names that begin with `prefix`. Raises as `inspect`."""
-    with typed_failures():
-        connection = connect(path, durability="durable")
-        try:
-            recognise(connection)
-            rows = fetch(connection, "SELECT name, value FROM mark WHERE tenant = ? ORDER BY name", (tenant,))
-            return {name: value for name, value in rows if name.startswith(prefix)}
-        finally:
-            connection.close()
-
-
 def is_safe(version: str) -> bool:
     """Return True if this SQLite is outside the range in which a WAL reset can damage a file."""
     numbers = tuple(int(part) for part in version.split(".")[:3])

@@ -252,3 +252,20 @@ def test_an_operator_needs_no_name_but_a_memory_does(tmp_path: Path) -> None:
         refused = nameless(*personal)
         assert refused.exit_code == 2
         assert "whose memory is it?" in refused.stderr
+
+
+def test_the_first_start_of_a_service_prints_a_key_that_opens_it_and_later_ones_none(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[object] = []
+    monkeypatch.setattr("mnemic_server.server.serve", lambda *given, **further: served.append(given))
+    first = run("serve", "--host", "0.0.0.0", "--first-key")
+    later = run("serve", "--host", "0.0.0.0", "--first-key")
+    _, listed = run("apikeys", "list")
+
+    assert first[0] == 0
+    assert first[1].startswith("mnk_")
+    assert later == (0, "")
+    assert len(served) == 2  # otherwise the service would have refused the address: nobody could sign in
+    assert [key["roles"] for key in listed["keys"]] == [["admin"]]
+    assert listed["keys"][0]["expires_at"] is not None

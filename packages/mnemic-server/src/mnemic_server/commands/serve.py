@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, require_new_file, table, write_private
+from mnemic.config import Settings
 from mnemic.plugins.extras import missing_extra
 from mnemic_server.credentials import ApiKeys
 
@@ -21,8 +23,11 @@ ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="Port to listen at; 8377.")
 @click.option("--workers", metavar="N", type=click.IntRange(1, 64), help="Processes that answer requests; 1.")
 @click.option("--open", "opened", is_flag=True, help="No authentication: every caller is you. On 127.0.0.1 only.")
+@click.option("--first-key", is_flag=True, help="If there is no key yet, create an administrator's and print it.")
 @click.pass_obj
-def serve_(given: Given, /, host: str | None, port: int | None, workers: int | None, *, opened: bool) -> None:
+def serve_(
+    given: Given, /, host: str | None, port: int | None, workers: int | None, *, opened: bool, first_key: bool
+) -> None:
     r"""Serve memory over HTTP: REST under /v1, its description at /openapi.json, /healthz, /readyz, /metrics.
 
     \b
@@ -43,6 +48,9 @@ def serve_(given: Given, /, host: str | None, port: int | None, workers: int | N
 
     settings = given.settings()
     service = ServiceSettings.load(host=host, port=port, workers=workers)
+    if first_key and (key := asyncio.run(_first_key(settings))) is not None:
+        click.echo(key)
+        note("this is the key of an administrator; keep it now: it cannot be shown again")
     enters = asyncio.run(require_safe(settings, service, opened=opened))
     given.personal = opened  # every caller is this user then
     user = given.user_name()
@@ -103,9 +111,21 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, output: str | Non
     return Exit.OK
 
 
-async def _manage(engine: Any, tenant: str, action: str, named: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    from datetime import timedelta
+async def _first_key(settings: Settings) -> str | None:
+    """Create the key of an administrator and return it; None if there is any key already."""
+    from mnemic.bootstrap import build_engine
 
+    async with build_engine(settings) as engine:
+        keys = ApiKeys(engine.store, engine.clock)
+        if await keys.any():
+            return None
+        _, text = await keys.create(
+            tenant=settings.tenant, roles=["admin"], user=None, label="first", ttl=timedelta(days=365)
+        )
+        return text
+
+
+async def _manage(engine: Any, tenant: str, action: str, named: str | None, options: dict[str, Any]) -> dict[str, Any]:
     keys, key_id = ApiKeys(engine.store, engine.clock), str(named)
     if action == "create":
         ttl = timedelta(hours=options["hours"]) if options["hours"] else None

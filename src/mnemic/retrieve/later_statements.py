@@ -193,13 +193,16 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     # Vectors of two models cannot be compared.
     likeness = _Likeness.of(ordered, question)
     found: dict[str, str] = {}
-    for at, later in enumerate(ordered):
-        for before, earlier in enumerate(ordered[:at]):
-            if not _of_equal_trust(earlier, later) or _are_of_same_words(earlier, later):
+    for before, earlier in enumerate(ordered):
+        # From the newest: the first that is found is the latest.
+        for at in range(len(ordered) - 1, before, -1):
+            later = ordered[at]
+            if not _of_equal_trust(earlier, later):
                 continue
             guessed = later.kind is Kind.LONG_TERM and likeness.is_newer_form(later, at, earlier, before)
-            if guessed or _disagree(earlier, later):
+            if (guessed or _disagree(earlier, later)) and not _are_of_same_words(earlier, later):
                 found[earlier.memory_id] = later.memory_id
+                break
     later_of = {one.memory_id: one for one in own}
     for message in messages:
         for statement in sources[message.memory_id]:

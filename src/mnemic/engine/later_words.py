@@ -84,9 +84,7 @@ async def with_later_words(
         return found
     try:
         vectors = await gateway.searcher.embedder.embed([one.text for one in words], deadline=deadline)
-        told = await _told_apart(
-            gateway, actor, words, vectors, message, between_people=found.between_people
-        )
+        told = await _told_apart(gateway, actor, words, vectors, message, between_people=found.between_people)
     # Best effort: the message itself is still captured, and the report names the failed look-up.
     except (EmbedderFailed, SpaceMismatch) as failure:
         return replace(found, unknown=failure.reason)

@@ -6,7 +6,7 @@ write path's to decide; only a correction of what was just said ("sorry, the 21s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,8 +37,11 @@ NEAREST = 3
 """Number of the nearest statements that a sentence may be about."""
 FAR, NEAR, VERY_NEAR = 0.18, 0.25, 0.35
 """Minimum cosine to a statement of the same session: if a sentence that is likely worth storing has another value of a
-sort that the statement has; if any sentence has; if it has any other value, or a word of an end. To one of another
-session always the last: among a hundred facts one is near by chance.
+sort that the statement has; if any sentence has; if it has any other value, or a word of an end.
+"""
+STANDS_OUT = 0.08
+"""Minimum distance in cosine of a statement of another session, below `VERY_NEAR`, from the next one: among a hundred
+facts some are near by chance, and no nearer than others.
 """
 NEAR_BETWEEN_PEOPLE = 0.5
 """The same between people, who say more that is not worth storing."""
@@ -167,8 +170,14 @@ async def _told_apart(
             memory, cosine = memories.get(hit.memory_id), read(space, hit.score)
             if memory is None or memory.author not in (None, actor.user):
                 continue
+            if cosine < (NEAR_BETWEEN_PEOPLE if between_people else FAR):
+                continue
             same = message.session is not None and memory.source.session == message.session
-            if cosine < (NEAR_BETWEEN_PEOPLE if between_people else FAR if same else VERY_NEAR):
+            if (
+                not same
+                and cosine < VERY_NEAR
+                and not _stands_out(memory, memories.values(), {each.memory_id: each.score for each in near}, hit.score)
+            ):
                 continue
             # An import that goes on meets statements that were made later.
             said_at, known_at = message.sent_at, memory.occurred_at
@@ -178,6 +187,12 @@ async def _told_apart(
                 told.append((one, memory))
                 break
     return told
+
+
+def _stands_out(known: Memory, near: Iterable[Memory], cosines: Mapping[str, float], cosine: float) -> bool:
+    """Return True if a statement is clearly nearer than any with other words."""
+    others = (one for one in near if not _is_same(_statement(one), _statement(known)))
+    return all(cosine - cosines[one.memory_id] >= STANDS_OUT for one in others)
 
 
 def _is_news(words: _Words, known: Memory, cosine: float, opinion: Opinion) -> bool:

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ from mnemic.cli.terminal import (
     harmless,
     json_text,
     note,
+    one_line,
     pairs,
     printable,
     say,
@@ -32,6 +33,7 @@ from mnemic.importers.file_readers import AUTO, formats, importers, read_convers
 from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
 from mnemic.importers.file_readers.speakers import Speakers, speakers_in, with_user
+from mnemic.maintenance.import_undo import undo_import
 from mnemic.stores.atomic_files import part_of, put
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
     from mnemic.maintenance.subject_export import Form
     from mnemic.types import Actor
 
-SHOWN_FAILURES = 20
+SHOWN = 20
+WIDTH = 72
+_MARKS = {"new": "+", "changed": "~", "waits": "?"}
 
 
 @click.command("export", cls=Command)
@@ -129,7 +133,8 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 
 
 @click.command("import", cls=Command)
-@click.argument("file")
+@click.argument("file", required=False)
+@click.option("--undo", metavar="ID", help="Take back an import, with what was learnt from it.")
 @click.option(
     "--format",
     "file_format",
@@ -150,7 +155,8 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 def import_(
     given: Given,
     /,
-    file: str,
+    file: str | None,
+    undo: str | None,
     file_format: str,
     conversation: str | None,
     me: str | None,
@@ -196,7 +202,12 @@ def import_(
       realtalk     one chat of REALTALK
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
+    What was learnt is shown at the end, and `mnemic import --undo ID` takes all of it back.
     """
+    if (file is None) is (undo is None):
+        raise click.UsageError("name a file, or an import with --undo", ctx=click.get_current_context())
+    if file is None:
+        return _undo(given, undo or "")
     _require_file(file, file_format)
     read = partial(read_conversation, file, file_format, conversation)
     found, total, extract, watched = Speakers(), None, not no_extract, Progress("read").is_shown
@@ -219,6 +230,19 @@ def import_(
     if file == "-":
         _remark_on_speakers(found, me, asks=extract)
     return code
+
+
+def _undo(given: Given, import_id: str) -> int:
+    """Take an import back, and show the outcome."""
+    done = given.with_engine(lambda engine, actor: undo_import(engine, import_id, actor=actor))
+
+    def text() -> str:
+        stays = f"{len(done.changed_since)} changed since" if done.changed_since else None
+        return pairs({"forgotten": len(done.forgotten), "as before": len(done.restored) or None, "left": stays})
+
+    given.show(done.to_dict(), text)
+    note("importing the file again needs --again")
+    return Exit.OK
 
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
@@ -293,11 +317,11 @@ def _exit_code(failed: Sequence[tuple[str, str]], *, nothing: bool) -> int:
 
 def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) -> None:
     """Report unusable items: the first by its place, and the expected form."""
-    for place, reason in failed[:SHOWN_FAILURES]:
+    for place, reason in failed[:SHOWN]:
         hint = hints.get(place) or ""
         complain(reason, hint if hint.startswith(place) else f"{place}: {hint}" if hint else place)
-    if len(failed) > SHOWN_FAILURES:
-        complain(f"and {len(failed) - SHOWN_FAILURES} more", "--json lists them all")
+    if len(failed) > SHOWN:
+        complain(f"and {len(failed) - SHOWN} more", "--json lists them all")
 
 
 def _require_file(file: str, file_format: str) -> None:
@@ -309,7 +333,7 @@ def _require_file(file: str, file_format: str) -> None:
 
 
 def summary_text(summary: Summary) -> str:
-    """Return the counts of an import, one a line."""
+    """Return the counts of an import, one a line, and what was learnt."""
     rows = {
         "recorded": summary.recorded,
         "refreshed": f"{summary.refreshed} were there already; --again imports forgotten ones, too"
@@ -322,4 +346,20 @@ def summary_text(summary: Summary) -> str:
         "skipped": tally(summary.skipped),
         "failed": len(summary.failed) or None,
     }
-    return pairs(rows)
+    lists = {
+        "learnt": [_learnt_text(one) for one in summary.learnt],
+        "left out": [f"  {one['reason']}: {one_line(one['words'], WIDTH)}" for one in summary.passed_over],
+    }
+    undo = [f"mnemic import --undo {summary.import_id} takes it back"] if summary.import_id else []
+    return "\n\n".join([pairs(rows), *[_list_text(title, lines) for title, lines in lists.items() if lines], *undo])
+
+
+def _learnt_text(one: Mapping[str, Any]) -> str:
+    was = f"  (was: {one_line('; '.join(one['was']), WIDTH)})" if one["was"] else ""
+    key = "" if one["key"] is None else f"{one['key']}: "
+    return f"  {_MARKS[one['change']]} {key}{one_line(one['content'], WIDTH)}{was}"
+
+
+def _list_text(title: str, lines: Sequence[str]) -> str:
+    more = [f"  ... and {len(lines) - SHOWN} more: --json lists them"] if len(lines) > SHOWN else []
+    return "\n".join([title, *lines[:SHOWN], *more])

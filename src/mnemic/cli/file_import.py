@@ -20,6 +20,8 @@ from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.importers.file_readers import Item
 from mnemic.maintenance.archive import Archived
+from mnemic.maintenance.background_capture import is_worth_a_call
+from mnemic.maintenance.import_undo import ImportNotes
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     INVALID_MEMORY_CANDIDATES,
@@ -33,6 +35,9 @@ from mnemic.types.trace import RunReport
 from mnemic.write.limiter import words_read
 
 BATCH = 32
+LONGEST_WORDS = 160
+LISTED = 1000
+"""Maximum number of facts learnt, and of statements left out, that a summary names one by one."""
 KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
 """Reason of a policy that stores nothing without a key: the messages themselves are left out then."""
 KEYLESS_HINT = (
@@ -47,7 +52,8 @@ Progress = Callable[[int], None]
 class Summary:
     """Results of importing a file so far. `refreshed` was there already; `left_out` are statements of messages that did
     not become facts, by reason; `failed` has a place and a reason each, `hints` the form expected at a place.
-    `waiting`: how many of the captured await review.
+    `waiting`: how many of the captured await review. `learnt` names the facts that are new or changed, with the values
+    that they replaced, and `passed_over` the statements that were left out. `import_id` takes the import back.
     """
 
     recorded: int = 0
@@ -61,6 +67,9 @@ class Summary:
     cost: Cost = Cost()
     failed: list[tuple[str, str]] = field(default_factory=list)
     hints: dict[str, str] = field(default_factory=dict)
+    learnt: list[dict[str, Any]] = field(default_factory=list)
+    passed_over: list[dict[str, str]] = field(default_factory=list)
+    import_id: str | None = None
     stopped: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,6 +85,9 @@ class Summary:
             **({"degraded": dict(self.degraded)} if self.degraded else {}),
             **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
+            "learnt": self.learnt,
+            "passed_over": self.passed_over,
+            "import_id": self.import_id,
             "stopped": self.stopped,
         }
 
@@ -121,8 +133,12 @@ class Intake:
     again: bool = False
     own: bool = False
     summary: Summary = field(default_factory=Summary)
+    _notes: ImportNotes = field(init=False)
     _previous: Message | None = field(default=None, init=False)
     _names: EntryNames = field(default_factory=EntryNames, init=False)
+
+    def __post_init__(self) -> None:
+        self._notes = ImportNotes(self.engine, self.actor)
 
     def follow(self, items: Sequence[Item]) -> None:
         """Continue after these items, which were imported before: the last message is the context of the next."""
@@ -169,6 +185,8 @@ class Intake:
                     ledger.note(one.key)
         finally:
             await ledger.flush()
+            if await self._notes.flush():
+                self.summary.import_id = self._notes.import_id
 
     def _is_usable(self, item: Item) -> bool:
         """Return True for an item with content; count any other. Raises InvalidInput if it is `strict`."""
@@ -187,6 +205,10 @@ class Intake:
         if not isinstance(content, Message):
             yield _Part(entry.item.place, entry.record_key(), content)
             return
+        if is_nod(content):
+            self.summary.skipped["small_talk"] += 1
+            self._previous = content
+            return
         for number, part in enumerate(in_parts(content)):
             said = [self._previous, part] if self._previous is not None else [part]
             yield _Part(entry.item.place, entry.record_key(number), message_candidates(said)[-1])
@@ -198,6 +220,7 @@ class Intake:
             actor=self.actor,
             idempotency_keys=[None if self.again else one.key for one in parts],
         )
+        await self._notes.note(receipts)
         for one, receipt in zip(parts, receipts, strict=True):
             if self.strict and receipt.outcome is Outcome.BLOCKED:
                 raise InvalidInput("import", hint=f"{one.place}: {receipt.reason}")
@@ -214,6 +237,7 @@ class Intake:
             return False
         if self.strict and receipt.outcome is Outcome.BLOCKED:
             raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+        await self._notes.note([receipt])
         self.summary.count(place, receipt)
         return receipt.outcome is not Outcome.BLOCKED
 
@@ -223,11 +247,34 @@ class Intake:
         said = [one.content for one in entries if isinstance(one.content, Message)]
         keys = None if log is None else [one.capture_key for one in entries]
         reports = await capture_messages(self.engine, said, actor=self.actor, idempotency_keys=keys, log=log)
+        made = [receipt for report in reports if report is not None for receipt in report.receipts]
+        await self._notes.note(made)
+        await self._list_learnt(made)
         for one, report in zip(entries, reports, strict=True):
             if report is not None:
-                self._count(one.item.place, report)
+                self._count(one.item.place, one.content, report)
 
-    def _count(self, place: str, report: RunReport) -> None:
+    async def _list_learnt(self, receipts: Sequence[WriteReceipt]) -> None:
+        """Name the facts that captures stored or changed."""
+        new = [one for one in receipts if one.stored and not one.replayed and not one.was_duplicate]
+        new = new[: max(0, LISTED - len(self.summary.learnt))]
+        ids = [memory_id for one in new for memory_id in (one.memory_id, *one.superseded) if memory_id is not None]
+        known = await self.engine.store.get_many(ids, scopes=self.engine.reach(self.actor)) if ids else {}
+        for one in new:
+            if (memory := known.get(one.memory_id or "")) is None:
+                continue
+            was = [known[other].content for other in one.superseded if other in known]
+            self.summary.learnt.append(
+                {
+                    "change": "waits" if one.was_flagged else "changed" if was else "new",
+                    "memory_id": memory.memory_id,
+                    "key": memory.key,
+                    "content": memory.content,
+                    "was": was,
+                }
+            )
+
+    def _count(self, place: str, said: object, report: RunReport) -> None:
         self.summary.cost += report.cost
         self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
         self.summary.captured.update(captured_in(report))
@@ -237,8 +284,17 @@ class Intake:
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         self.summary.left_out.update(one.reason for one in report.skipped)
+        for one in report.skipped[: max(0, LISTED - len(self.summary.passed_over))]:
+            words = said.content if isinstance(said, Message) else ""
+            words = words if one.span is None else words[slice(*one.span)]
+            self.summary.passed_over.append({"place": place, "reason": one.reason, "words": words[:LONGEST_WORDS]})
         if report.status != "ok":
             self.summary.fail(place, report.stop_reason)
+
+
+def is_nod(message: Message) -> bool:
+    """Return True for an assistant's "Noted.": it is the context of what follows, and not worth a memory."""
+    return message.role == "assistant" and "?" not in message.content and not is_worth_a_call(message.content)
 
 
 def captured_in(report: RunReport) -> Iterator[str]:

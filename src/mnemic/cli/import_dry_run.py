@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mnemic.bootstrap import build_engine
-from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, captured_in
+from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, captured_in, is_nod
 from mnemic.cli.terminal import one_line, pairs, tally
 from mnemic.engine import MemoryEngine
 from mnemic.maintenance.archive import ArchivedMemory
@@ -67,11 +67,14 @@ class Rehearsal:
         elif item.skipped is not None:
             self.skipped[item.skipped] += 1
         elif isinstance(said, Message):
-            self.roles[said.role] += 1
+            if is_nod(said):
+                self.skipped["small_talk"] += 1
+            else:
+                self.roles[said.role] += 1
+                self._sample(item.place, said.role, said.content, said.speaker, said.sent_at)
             if self.own < READ_MESSAGES and len(self.said) < _TALK:  # others' words are context of the user's own
                 self.own += said.role == "user"
                 self.said.append(said)
-            self._sample(item.place, said.role, said.content, said.speaker, said.sent_at)
         else:
             self.memories += 1
             memory = said.versions[-1] if isinstance(said, ArchivedMemory) else said

@@ -19,6 +19,7 @@ from mnemic.errors import StoreFailed, StoreFull
 from mnemic.maintenance.bulk_import import import_prefix
 from mnemic.maintenance.capture_queue import waiting_prefix
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.import_undo import written_prefix
 from mnemic.maintenance.personal_keys import end_keys
 from mnemic.maintenance.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
@@ -49,7 +50,9 @@ as the owner of an empty scope (decision 0048).
 """
 
 
-_MARKS_OF_A_USER = (consent_prefix, token_prefix, import_prefix, waiting_prefix, left_prefix, turn_prefix)
+_MARKS_OF_A_USER = (
+    consent_prefix, token_prefix, import_prefix, written_prefix, waiting_prefix, left_prefix, turn_prefix
+)  # fmt: skip
 """Prefixes of marks, by the user's token."""
 
 

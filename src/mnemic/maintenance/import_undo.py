@@ -1,0 +1,150 @@
+"""Undo of an import: what it stored and learnt is forgotten, and what it changed is as it was before.
+
+While an import runs, the memories that it writes are noted in marks of the user, version by version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
+from mnemic.types import Actor, Memory, Status, WriteReceipt, checked_identifier
+from mnemic.types.identity import new_id
+from mnemic.types.serialisation import Serialisable
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
+from mnemic.write.audited_changes import AuditedWriter
+from mnemic.write.consent import subject_token
+from mnemic.write.limiter import apply_of_user
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+
+KEPT = 20
+"""Imports per user that can be taken back; the oldest is dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportUndone(Serialisable):
+    """Memories that an import made and that are forgotten now, those that are as they were before it, and those that
+    stay because they have changed since.
+    """
+
+    forgotten: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    changed_since: tuple[str, ...] = ()
+
+
+def written_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks about what imports of a user wrote."""
+    return f"imported/{token}/"
+
+
+@dataclass(slots=True)
+class ImportNotes:
+    """Notes of what one import writes, for `undo_import`."""
+
+    engine: MemoryEngine
+    actor: Actor
+    import_id: str = ""
+    _begun: datetime = field(init=False)
+    _written: list[tuple[str, int]] = field(default_factory=list)
+    _parts: int = 0
+
+    def __post_init__(self) -> None:
+        self._begun = self.engine.clock.now()
+        self.import_id = self.import_id or new_id(self._begun)
+
+    async def note(self, receipts: Sequence[WriteReceipt]) -> None:
+        """Note the memories that these writes made, changed or ended. Raises StoreFailed."""
+        new = [one for one in receipts if one.stored and not one.replayed]
+        ids = list(dict.fromkeys(name for one in new for name in (one.memory_id, *one.superseded) if name is not None))
+        found = await self.engine.store.get_many(ids, scopes=self.engine.reach(self.actor)) if ids else {}
+        # A statement heard again may have changed nothing.
+        self._written += [(one.memory_id, one.version) for one in found.values() if one.updated_at >= self._begun]
+
+    async def flush(self) -> bool:
+        """Store what was noted since the last time; return True if anything was noted so far. Raises StoreFailed."""
+        if not self._written:
+            return bool(self._parts)
+        store, tenant = self.engine.store, self.actor.tenant
+        token = await subject_token(store, tenant, self.actor.user)
+        prefix = written_prefix(token)
+        marks: dict[str, str | None] = {}
+        if not self._parts:
+            names = [name.removeprefix(prefix) for name in await store.marks(tenant, prefix)]
+            known = sorted({name.partition("/")[0] for name in names} - {self.import_id}, reverse=True)
+            self._parts = len([name for name in names if name.startswith(f"{self.import_id}/")])
+            dropped = known[KEPT - 1 :]
+            marks = {prefix + name: None for name in names if name.partition("/")[0] in dropped}
+        marks[f"{prefix}{self.import_id}/{self._parts:06}"] = json.dumps(
+            {"begun": self._begun.isoformat(), "written": self._written}
+        )
+        await apply_of_user(store, tenant, token, marks)
+        self._written, self._parts = [], self._parts + 1
+        return True
+
+
+async def undo_import(engine: MemoryEngine, import_id: str, *, actor: Actor) -> ImportUndone:
+    """Take back an import of this actor: forget what it made, and restore what it changed or ended. What has changed
+    since stays. Raises InvalidInput (`import:unknown`), StoreFailed.
+    """
+    token = await subject_token(engine.store, actor.tenant, actor.user)
+    prefix = f"{written_prefix(token)}{checked_identifier(import_id, 'import_id')}/"
+    marks = await engine.store.marks(actor.tenant, prefix)
+    if not marks:
+        raise InvalidInput("import:unknown", hint="none of your last imports has this id; the id is shown at its end")
+    parts = [json.loads(marks[name]) for name in sorted(marks)]
+    written: dict[str, int] = {memory_id: version for part in parts for memory_id, version in part["written"]}
+    begun = datetime.fromisoformat(parts[0]["begun"])
+    forgotten, restored, changed = list[str](), list[str](), list[str]()
+    before: list[tuple[Memory, Memory]] = []
+    for memory_id, version in written.items():
+        past = await engine.store.versions(memory_id, scopes=engine.reach(actor))
+        if not past:
+            continue
+        earlier = [one for one in past if one.updated_at < begun]
+        if past[-1].version != version:
+            changed.append(memory_id)
+        elif earlier:
+            before.append((past[-1], earlier[-1]))
+        else:
+            # First: a key holds one active memory.
+            with suppress(MemoryNotFound):
+                await engine.forget(memory_id, actor=actor)
+            forgotten.append(memory_id)
+    for now, was in reversed(before):
+        (restored if await _restore(engine, now, was, actor) else changed).append(now.memory_id)
+    await apply(engine.store, Mutation(tenant=actor.tenant, marks=dict.fromkeys(marks)))
+    return ImportUndone(forgotten=tuple(forgotten), restored=tuple(restored), changed_since=tuple(changed))
+
+
+async def _restore(engine: MemoryEngine, now: Memory, was: Memory, actor: Actor) -> bool:
+    """Bring a memory back to an earlier version; return False if another one says the same by now."""
+    try:
+        if (now.content, now.data, now.context) != (was.content, was.data, was.context):
+            await engine.rollback(now.memory_id, was.version, actor=actor)
+            return True
+    except MnemicError:
+        return False
+    steward = AuditedWriter(actor, engine.clock.now())
+    names = ("status", "valid_from", "valid_to", "occurred_at", "key", "category", "confidence", "expires_at")
+
+    async def work(unit: Unit) -> bool:
+        present = await unit.reads.get(now.memory_id, scopes=[now.scope])
+        if present is None or present.version != now.version:
+            return False
+        opens = was.status is Status.ACTIVE and now.status is not Status.ACTIVE
+        if opens and await unit.reads.find_fingerprint(now.scope, was.fingerprint) is not None:
+            return False
+        labels = {name: getattr(was, name) for name in names}
+        await steward.change(unit, present, "import_undone", fingerprint=was.fingerprint, **labels)
+        return True
+
+    done = await commit(engine.store, work)
+    await engine._pipeline.publisher.catch_up()
+    return done

@@ -203,9 +203,11 @@ async def test_what_is_left_out_says_why(runner: str, memory: LongTerm, proposed
     [
         ("I was diagnosed with depression last year.", "diagnosed with depression"),
         ("My passport number is in the safe.", "passport number is in the safe"),
+        ("My wife is Jewish.", "Jewish"),
+        ("I earn 4,200 euros a month.", "4,200 euros a month"),
     ],
 )
-async def test_health_and_papers_are_sensitive_unless_the_rules_say_otherwise(
+async def test_what_is_nobodys_business_is_sensitive_unless_the_rules_say_otherwise(
     runner: str, memory: LongTerm, said: str, value: str
 ) -> None:
     turn = await Assistant(runner, memory, extractor=Proposals([wish(value, "style")])).say(said)

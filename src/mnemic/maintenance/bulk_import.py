@@ -50,6 +50,11 @@ def import_prefix(token: str) -> str:
     return f"import/{token}/"
 
 
+def written_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks about what imports of a user wrote."""
+    return f"imported/{token}/"
+
+
 async def import_progress(engine: ImportEngine, actor: Actor, import_id: str) -> ImportProgress:
     """Return the progress of the import. Raises MemoryNotFound for an unknown one."""
     known = (await _known_progress(engine, actor)).get(checked_identifier(import_id, "import_id"))

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
+from mnemic.maintenance.bulk_import import written_prefix
 from mnemic.types import Actor, Memory, Status, WriteReceipt, checked_identifier
 from mnemic.types.identity import new_id
 from mnemic.types.serialisation import Serialisable
@@ -37,11 +38,6 @@ class ImportUndone(Serialisable):
     forgotten: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     changed_since: tuple[str, ...] = ()
-
-
-def written_prefix(token: str) -> str:
-    """Return the prefix of the names of the marks about what imports of a user wrote."""
-    return f"imported/{token}/"
 
 
 @dataclass(slots=True)

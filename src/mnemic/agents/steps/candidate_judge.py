@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.agents.asks import turns_before
 from mnemic.agents.steps.error_handling import attempt
 from mnemic.agents.steps.memory_backend import KnownMemory, LongTerm
-from mnemic.agents.steps.sensitive_statements import is_special, unexpected_topics
 from mnemic.agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
 from mnemic.errors import MnemicError
 from mnemic.extract.conversation_context import answer_in, talk_before
@@ -20,10 +19,11 @@ from mnemic.language.sentences.clauses import clauses
 from mnemic.language.sentences.exclusion_rules import is_certain, left_out, mood_of
 from mnemic.language.sentences.injected_orders import gives_orders_to_override
 from mnemic.language.sentences.remember import asked_to_remember
+from mnemic.language.sentences.special_topics import PAPERS, TOPICS, is_special
 from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
-from mnemic.reason_codes import NOT_DURABLE, UNSUPPORTED
+from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, UNSUPPORTED
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 
@@ -40,8 +40,9 @@ WITHHELD = "[withheld]"
 
 @dataclass(slots=True)
 class Verdicts:
-    """Verdicts on a turn's candidates."""
+    """Verdicts on a turn's candidates; `withheld`: no report may show the message."""
 
+    withheld: bool = False
     approved: list[dict[str, Any]] = field(default_factory=list)
     skipped: list[dict[str, Any]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -65,6 +66,9 @@ class Judge:
         to review, since an entry that cannot be compared must not be overwritten.
         """
         verdicts, user_id = Verdicts(), state["user_id"]
+        if self._withholds(state):
+            verdicts.withheld = True
+            verdicts.skip({"content": WITHHELD}, SENSITIVE)
         said = Message(role="user", content=state["input"])
         answer = answer_in(said, talk_before(said, turns_before(state["messages"])))
         evidence = [said] if answer is None else [said, replace(said, content=answer.statement)]
@@ -81,6 +85,15 @@ class Judge:
             seen.add(identity)
             await self._against_known(as_data(checked), checked, reason, user_id, verdicts)
         return verdicts
+
+    def _withholds(self, state: MemoryState) -> bool:
+        """Return True if nothing was found in words that are sensitive: the message itself is not to be recorded."""
+        if self._rules.on_sensitive != "skip" or state["memory_candidates"]:
+            return False
+        topics = _unexpected_topics(self._rules.sensitive_topics, state["input"])
+        return any(one["reason"] == NOT_UNDERSTOOD for one in state["skipped_memory_updates"]) and is_special(
+            [state["input"]], topics
+        )
 
     def _check_candidate(
         self, data: Mapping[str, Any], evidence: Sequence[Message]
@@ -136,7 +149,7 @@ class Judge:
             found
             or candidate.key in policy.sensitive_keys
             or policy.names_sensitive(filter(None, texts))
-            or is_special(texts, unexpected_topics(self._rules.sensitive_topics, candidate.source.quote))
+            or is_special(texts, _unexpected_topics(self._rules.sensitive_topics, candidate.source.quote))
         )
 
     async def _against_known(
@@ -168,6 +181,14 @@ class Judge:
 
     def _change(self, key: str) -> str:
         return self._long_term.policy.rule(key).on_change
+
+
+def _unexpected_topics(topics: Collection[str], quote: str | None) -> frozenset[str]:
+    """Return those of the `topics` that users do not expect to be stored: where the quoted words ask to remember it,
+    only the number of a paper, which is a key to more than the conversation.
+    """
+    asked = asked_to_remember(quote) if quote else None
+    return frozenset(topics) & ({PAPERS} if asked is not None and asked[1] else TOPICS)
 
 
 def _objection(text: str, span: tuple[int, int]) -> str | None:

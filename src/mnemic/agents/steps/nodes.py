@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.agents.asks import turns_before
-from mnemic.agents.steps.candidate_judge import Judge
+from mnemic.agents.steps.candidate_judge import WITHHELD, Judge
 from mnemic.agents.steps.error_handling import attempt, await_answer
 from mnemic.agents.steps.memory_backend import LongTerm, extract_message, with_implied
 from mnemic.agents.steps.state import (
@@ -294,9 +294,12 @@ class MemorySteps:
         between this and the end, the answer is there.
         """
         verdicts = await self._judge.judge(state)
+        earlier = state["skipped_memory_updates"]
+        if verdicts.withheld:
+            earlier = [{**one, "candidate": WITHHELD} for one in earlier]
         change = MemoryState(
             approved_memory_updates=verdicts.approved,
-            skipped_memory_updates=[*state["skipped_memory_updates"], *verdicts.skipped],
+            skipped_memory_updates=[*earlier, *verdicts.skipped],
             errors=[*state["errors"], *(f"validate_memory_updates: {why}" for why in verdicts.errors)],
         )
         if waiting_candidates(change):

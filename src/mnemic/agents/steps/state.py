@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
-from mnemic.agents.steps.sensitive_statements import TOPICS
 from mnemic.errors import InvalidConfig
 from mnemic.inject.token_count import estimated_tokens
+from mnemic.language.sentences.special_topics import TOPICS
 from mnemic.types import Candidate, Kind, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 
@@ -51,7 +51,7 @@ class TurnRules:
     `on_retrieval_failure`: continue without personalisation, with the error recorded, or stop for review.
     `on_conflict`: a changed value replaces the old one and says which, or waits for review. `on_sensitive`: personal
     data and secrets are left out, or wait for review; so is what `sensitive_topics` names (`papers`: numbers of
-    identity papers; `health`, unless the user asks to remember it). `on_write_failure`: the answer is kept and the
+    identity papers; the others unless the user asks to remember it). `on_write_failure`: the answer is kept and the
     failure reported, or it also asks for review. Instructions always wait for review. Raises InvalidConfig.
     """
 

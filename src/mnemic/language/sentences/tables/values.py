@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from mnemic.language.lexicon import no_places
+from mnemic.language.sentences.special_topics import special_topics
 from mnemic.language.sentences.tables import lower, tidy
 from mnemic.language.text.normalise import plain
 from mnemic.language.text.pattern import plain_letters
@@ -167,6 +168,9 @@ _JOBS = re.compile(
 
 
 def job(value: str) -> str | None:
-    """Return an occupation, by its ending; None for other nouns ("a morning person")."""
+    """Return an occupation, by its ending; None for other nouns ("a morning person"), and for what somebody believes
+    or is before the law ("an asylum seeker").
+    """
     text = tidy(value)
-    return text if _JOBS.search(text) and not _NOT_JOBS.search(text) and len(text.split()) <= 5 else None
+    found = _JOBS.search(text) and not _NOT_JOBS.search(text) and len(text.split()) <= 5
+    return text if found and not special_topics(f"I am a {text}") else None

@@ -44,7 +44,7 @@ def skipped(turn: dict[str, Any]) -> list[tuple[Any, str]]:
 @pytest.mark.parametrize(
     ("said", "key", "value", "reason"),
     [
-        ("I like tea.", "salary", "100k", "unsupported"),
+        ("I like tea.", "team", "the blue ones", "unsupported"),
         ("Find me a flight to Denver.", "destination", "Denver", "transient"),
         ("Am I allergic to peanuts?", "allergies", "peanuts", "transient"),
         ("If I lived in Paris I would buy a bike.", "home_city", "Paris", "hypothetical"),

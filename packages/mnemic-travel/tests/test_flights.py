@@ -196,3 +196,23 @@ def test_a_long_text_is_read_in_time_that_grows_with_it() -> None:
 
 def test_a_text_with_more_flights_than_a_confirmation_has_is_cut() -> None:
     assert len(read("".join(f"Flight LX {number} on 1 May 2017 at 12:00\n" for number in range(1, 300)))) == MAX_LEGS
+
+
+@pytest.mark.parametrize(
+    ("text", "departure", "arrival"),
+    [
+        ("Booking code: QWE123. Flight LH 400 from FRA to JFK on 5 May 2027 at 10:05", "Frankfurt", "Kennedy"),
+        ("Your booking: BA 902 Munich (MUC) - London Heathrow (LHR), 14 March 2027, 09:15", "Munich", "London"),
+        ("Flug LH 1976 von Zürich (ZRH) nach München (MUC) am 4. Juni 2027 um 08:15", "Zürich", "München"),
+        (
+            "Flight BA 902 leaves London Heathrow (LHR) at 9:45 on 6 July 2027 for Frankfurt (FRA)",
+            "London",
+            "Frankfurt",
+        ),
+    ],
+)
+def test_an_airport_is_never_named_by_a_line_of_the_text(text: str, departure: str, arrival: str) -> None:
+    (flight,) = [one["reservationFor"] for one in read(text)]
+    names = [flight[side]["name"] for side in ("departureAirport", "arrivalAirport")]
+    assert [one in name for one, name in zip((departure, arrival), names, strict=True)] == [True, True], names
+    assert not any(word in name for name in names for word in ("from", "Flight", ":", "BA"))

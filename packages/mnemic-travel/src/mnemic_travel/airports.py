@@ -55,7 +55,7 @@ _SEVERAL = frozenset(
 ) | {"new york", "aires buenos", "janeiro rio", "paulo sao", "kuala lumpur"}
 """Cities whose name alone is ambiguous, even if only one airport has it."""
 _ENGLISH = {name: english for english, names in _CITIES.items() for name in names}
-_NOTHING_SAID = frozenset(
+NOTHING_SAID = frozenset(
     "airport flughafen aeroport aeropuerto aeroporto lufthavn flygplats luchthaven international intl".split()
 )
 
@@ -99,7 +99,7 @@ class Airports:
         """Return the code of the airport called `name` ("BERLIN, DE (TEGEL)", "London Heathrow"); None if no airport,
         or more than one, fits.
         """
-        named = [word for one in words(name) for word in _ENGLISH.get(one, one).split() if word not in _NOTHING_SAID]
+        named = [word for one in words(name) for word in _ENGLISH.get(one, one).split() if word not in NOTHING_SAID]
         asked = [word for word in named if len(word) > 2] or named
         if not asked or not self.rows or " ".join(sorted(asked)) in _SEVERAL:
             return None
@@ -114,6 +114,12 @@ class Airports:
         close = [code for code, score in scores.items() if score >= best - _CLOSE * total]
         return self._likeliest(close, set(named))
 
+    def shares_words(self, code: str, name: str) -> bool:
+        """Return True if a name has a word of the name or city of the airport with this code."""
+        row = self._by_code.get(code)
+        named = {_ENGLISH.get(word, word) for word in words(name)} - NOTHING_SAID
+        return row is not None and not named.isdisjoint(words(f"{row.name} {row.city}"))
+
     def _likeliest(self, codes: Sequence[str], named: set[str]) -> str | None:
         """Return, of several airports, the one in the named country, if its name has no further words or it is the
         usual airport of the city.
@@ -122,7 +128,7 @@ class Airports:
         rows = [row for row in rows if row.country.lower() in named] or rows
         main = _MAIN.get(" ".join(sorted(named - {row.country.lower() for row in rows})))
         if len(rows) > 1:
-            rows = [row for row in rows if row.code == main or not set(words(row.name)) - named - _NOTHING_SAID]
+            rows = [row for row in rows if row.code == main or not set(words(row.name)) - named - NOTHING_SAID]
         return rows[0].code if len(rows) == 1 else None
 
     def _rarity(self, word: str) -> float:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
 
-from mnemic_travel.airports import Airports
+from mnemic_travel.airports import NOTHING_SAID, Airports
 from mnemic_travel.dates import Date
 from mnemic_travel.labels import ARRIVAL, DEPARTURE, PLATFORM
 from mnemic_travel.legs import Leg, Stop
 from mnemic_travel.months import fold_text
-from mnemic_travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
+from mnemic_travel.tokens import FLIGHT_NUMBER, TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
 
 _NAME = r"(?P<place>[A-ZÀ-Þ][\w'’.-]*(?:[ -](?:(?:de|am|di|do|la|le|del|of|St\.)[ -])?[A-ZÀ-Þ(][\w'’.()-]*){0,3})"
 _PREPOSITIONS: dict[Side, str] = {
@@ -187,7 +187,7 @@ def _leg(
     days = _by_side(_own_dates(part, clocks, bool(heading)))
     codes = _by_side(_distinct([token for token in part if token.sort == "airport"]))
     terminals = _terminals(part, codes, clocks)
-    names = _names(part, lines, codes)
+    names = _names(part, lines, codes, airports)
     first = days.get("departure") or (heading[-1] if heading and not days else None)
     begins = years.day(first.value, first.line) if first else None
     last = days.get("arrival")
@@ -298,7 +298,17 @@ _NOISE = re.compile(r"[\s|*:,;.()\[\]/-]+$|^[\s|*:,;.()\[\]/-]+")
 _GAP = re.compile(r"\s{2,}|\s\|\s")
 
 
-def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]) -> dict[Side, str]:
+_BETWEEN = re.compile(
+    r"[:;|>/]|\.\s|\s[-\u2013\u2014\u2192]+\s|\s{2,}|(?<!\w)(?:from|to|von|nach|via|at|on|de|vers|desde|hasta|da|a)\s"
+)
+"""What ends the name of a place within a sentence."""
+_PARTICLES = frozenset("de del della di do dos da la le les der den am an of the and y et e und sur upon".split())
+MAX_NAME_WORDS = 6
+
+
+def _names(
+    part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token], airports: Airports
+) -> dict[Side, str]:
     """Return the name of a place: the rest of a labelled line, else the words next to a time or code."""
     found: dict[Side, str] = {}
     clocks = [token for token in part if token.sort == "time"]
@@ -310,9 +320,37 @@ def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]
             token = free[_SIDES.index(side)] if len(free) > 1 and free[0].line != free[1].line else None
         name = place_beside(lines[token.line], token.column) if token is not None else None
         name = _bare(name, codes.get(side)) if name else None
-        if name:
+        if name and not _is_name(name, side, codes, airports):
+            code = codes.get(side)
+            name = _bare(_words_at(lines[code.line], code.column), code) if code is not None else None
+        if name and _is_name(name, side, codes, airports):
             found[side] = name
     return found
+
+
+def _is_name(name: str, side: Side, codes: dict[Side, Token], airports: Airports) -> bool:
+    """Return True if the words can name the place of this side: no sentence, and not the other side's airport."""
+    found = name.split()
+    small = [word for word in found if word[0].islower() and fold_text(word) not in _PARTICLES | NOTHING_SAID]
+    if small or len(found) > MAX_NAME_WORDS or re.search(r"[\d:]", name):
+        return False
+    own, other = codes.get(side), next((code for of, code in codes.items() if of != side), None)
+    if own is None or other is None or own.value == other.value:
+        return True
+    return airports.shares_words(own.value, name) or not airports.shares_words(other.value, name)
+
+
+def _words_at(line: str, column: int) -> str:
+    """Return the words of a sentence around a column, without the number of the flight."""
+    start = max([0, *(match.end() for match in _BETWEEN.finditer(line, 0, column))])
+    end = min([len(line), *(match.start() for match in _BETWEEN.finditer(line, column)), *_commas(line, column)])
+    return FLIGHT_NUMBER.sub(" ", line[start:end])
+
+
+def _commas(line: str, column: int) -> Iterator[int]:
+    found = line.find(",", column)
+    if found >= 0:
+        yield found
 
 
 def _bare(name: str, code: Token | None) -> str:

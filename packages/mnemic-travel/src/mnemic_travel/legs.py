@@ -125,7 +125,8 @@ def train_reservation(leg: Leg, **details: Any) -> dict[str, Any]:
 def _airport(stop: Stop, airports: Airports) -> dict[str, Any]:
     code = stop.code or (airports.find_code(stop.name) if stop.name else None)
     known = airports.get(code) if code else None
-    return {"@type": "Airport", "iataCode": code, "name": stop.name or (known and known.name)}
+    named = None if stop.name == code and known else stop.name
+    return {"@type": "Airport", "iataCode": code, "name": named or (known and known.name)}
 
 
 def _time(stop: Stop, airports: Airports) -> str | None:

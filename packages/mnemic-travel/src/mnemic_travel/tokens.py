@@ -28,7 +28,7 @@ Side = Literal["departure", "arrival"]
 
 MAX_LINES = 5_000
 MAX_LINE_CHARS = 1_000
-_FLIGHT = re.compile(
+FLIGHT_NUMBER = re.compile(
     r"(?<![\w.,:/+-])(?P<airline>[A-Z]{2}|[A-Z]\d|\d[A-Z])[ \u00a0-]?0{0,3}(?P<number>[1-9]\d{0,3})"
     r"(?![\w%:]|[.,/-]\d)"
 )
@@ -163,7 +163,7 @@ def _terminals_in(line: str, pattern: re.Pattern[str]) -> Found:
 
 
 def _flights_in(line: str) -> Found:
-    for match in _FLIGHT.finditer(line):
+    for match in FLIGHT_NUMBER.finditer(line):
         before = line[: match.start()]
         if not (_AIRCRAFT.fullmatch(match.group()) or NOT_THE_FLIGHT.search(before) or _CODE_FOLLOWS.search(before)):
             yield "flight", *match.span(), (match["airline"], match["number"])
@@ -190,7 +190,7 @@ def _says_something_else(code: re.Match[str], line: str) -> bool:
     if _NUMBER_FOLLOWS.match(line, code.end()) and FLIGHT.search(line[: code.start()]):
         return True
     word = code["code"]
-    flight = _FLIGHT.match(line, code.end() + 1)
+    flight = FLIGHT_NUMBER.match(line, code.end() + 1)
     if flight and word.startswith(flight["airline"]):  # "KLM KL1234": its own number follows
         return True
     return (word in _WEEKDAYS or month_named(word) is not None) and any(find_dates(line))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+
 import pytest
 
 from mnemic.bootstrap import models
 from mnemic.cli import health
 from mnemic.cli.failures import Exit
+from mnemic.cli.result_texts import receipt_text
 from mnemic.config import Settings
 from mnemic.testing.scripted_model import ScriptedModelServer
+from mnemic.types import Outcome, WriteReceipt
 
 
 def test_a_model_that_nobody_asked_for_is_not_configured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +50,23 @@ def test_where_a_model_was_asked_is_told_if_it_could_not_be_reached() -> None:
     asked = f"asked anthropic:claude at its own address: {health.TIME_SETTINGS}"
     assert health.model_asked(claude, "llm_timeout") == asked
     assert health.TIME_SETTINGS in (health.model_asked(claude, "max_seconds") or "")
+
+
+def test_a_misspelt_variable_is_named_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("MNEMIC_"):
+            monkeypatch.delenv(name)
+    for name in ("MNEMIC_STORE", "MNEMIC_API_KEY_FILE", "MNEMIC_USER", "MNEMIC_SERVICE_PORT"):
+        monkeypatch.setenv(name, "x")
+    assert list(health._unknown_variables()) == []
+    monkeypatch.setenv("MNEMIC_MODELL", "gpt")
+    monkeypatch.setenv("MNEMIC_QQQQ", "1")
+    (finding,) = health._unknown_variables()
+    assert finding.facts == {"unknown": ["MNEMIC_MODELL (perhaps MNEMIC_MODEL?)", "MNEMIC_QQQQ"]}
+    assert finding.ok is None
+
+
+def test_a_memory_stored_without_a_vector_says_so_in_its_line() -> None:
+    stored = WriteReceipt(outcome=Outcome.CREATED, memory_id="m", degraded=("vector",))
+    assert "without a vector" in receipt_text(stored, "I like tea.")
+    assert "vector" not in receipt_text(replace(stored, degraded=()), "I like tea.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -37,6 +39,15 @@ if TYPE_CHECKING:
     from mnemic.types import VectorSpace
 
 TIME_SETTINGS = "MNEMIC_MODEL_TIMEOUT_SECONDS is the time of a call, MNEMIC_MAX_SECONDS that of a turn"
+OTHER_VARIABLES = frozenset(
+    f"MNEMIC_{name}"
+    for name in (
+        "ENV_FILE USER TENANT WORKSPACE AGENT SESSION DEBUG COMPLETE ERROR KEY_FOLDER MCP_TOKEN MCP_TOKEN_FILE".split()
+    )
+)
+"""Variables that are read beside the settings."""
+OTHERS_OWN = ("MNEMIC_SERVICE_",)
+"""Beginnings of variables that another program checks itself."""
 LONGEST = timedelta(seconds=20)
 """Wait for the model's answer to `mnemic doctor`; a model that is loaded from disk at its first call takes some."""
 
@@ -81,6 +92,7 @@ def _findings(given: Given) -> Iterator[Finding]:
     except InvalidConfig as error:
         yield _bad("settings", error)
         return
+    yield from _unknown_variables()
     yield _policy(settings)
     space = found = served = None
     try:
@@ -109,6 +121,26 @@ def _findings(given: Given) -> Iterator[Finding]:
 def _bad(name: str, error: MnemicError) -> Finding:
     detail = error.reason if not error.hint else f"{error.reason} - {error.hint}"
     return Finding(name=name, ok=False, detail=detail, code=exit_code(type(error)), facts={"reason": error.reason})
+
+
+def _unknown_variables() -> Iterator[Finding]:
+    """Yield a finding for variables that look like settings and are none, each with the one that was likely meant."""
+    from mnemic.config import Settings
+
+    settings = {f"MNEMIC_{one.name.upper()}" for one in fields(Settings)}
+    known = settings | {f"{name}_FILE" for name in settings} | OTHER_VARIABLES
+    found = []
+    for name in sorted(os.environ):
+        if name.startswith("MNEMIC_") and not name.startswith(OTHERS_OWN) and name not in known:
+            likely = get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+            found.append(f"{name} (perhaps {likely[0]}?)" if likely else name)
+    if found:
+        yield Finding(
+            name="variables",
+            ok=None,
+            detail=f"not a setting, and without effect: {', '.join(found)}",
+            facts={"unknown": found},
+        )
 
 
 def _policy(settings: Settings) -> Finding:

@@ -151,6 +151,8 @@ def receipt_text(receipt: WriteReceipt, content: str) -> str:
         notes.append(f"(adjusted: {', '.join(receipt.clamped)})")
     if not receipt.durable and receipt.stored:
         notes.append("(not durable)")
+    if "vector" in receipt.degraded:
+        notes.append("(without a vector: found by its words alone until `mnemic maintain` makes one)")
     return "  ".join(part for part in (word, receipt.memory_id or "", *notes) if part)
 
 

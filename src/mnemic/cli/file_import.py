@@ -35,7 +35,7 @@ from mnemic.types.trace import RunReport
 from mnemic.write.limiter import words_read
 
 BATCH = 32
-LONGEST_WORDS = 160
+NOD, LONGEST_WORDS = 4, 160
 LISTED = 1000
 """Maximum number of facts learnt, and of statements left out, that a summary names one by one."""
 KEYLESS = f"{INVALID_MEMORY_CANDIDATES}:missing_keys"
@@ -294,7 +294,8 @@ class Intake:
 
 def is_nod(message: Message) -> bool:
     """Return True for an assistant's "Noted.": it is the context of what follows, and not worth a memory."""
-    return message.role == "assistant" and "?" not in message.content and not is_worth_a_call(message.content)
+    said = message.content
+    return message.role == "assistant" and len(said.split()) <= NOD and "?" not in said and not is_worth_a_call(said)
 
 
 def captured_in(report: RunReport) -> Iterator[str]:

@@ -49,6 +49,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
+from mnemic.ports.one_moment import one_moment
 from mnemic.requests import Request, arguments_of
 from mnemic.retrieve.caller_intents import intent_of
 from mnemic.retrieve.export import everything, export_lines
@@ -441,7 +442,8 @@ class MemoryEngine:
             expected_version=expected_version,
             origin=origin,
         )
-        return await self.handle(request, actor=actor)
+        with one_moment():
+            return await self.handle(request, actor=actor)
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""

@@ -56,8 +56,9 @@ async def first_read(
     before = None if within else await hidden_now(hidden, store)
 
     async def once(snapshot: Snapshot) -> FirstRead:
-        keys = await hidden_now(hidden, cast("Marks", snapshot)) if within else before
+        # Speakers first: a store may know from the scopes that the marks have not changed.
         speakers = await snapshot.speakers(request.where)
+        keys = await hidden_now(hidden, cast("Marks", snapshot)) if within else before
         if search is None or speakers != guess or request.known_at is not None:
             return FirstRead(hidden=keys, speakers=speakers)
         # A store may run this again: failures of an abandoned try are not noted.

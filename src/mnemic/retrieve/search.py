@@ -12,6 +12,7 @@ from typing import TypeGuard, TypeVar
 from mnemic.errors import MnemicError
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
+from mnemic.ports.one_moment import one_moment
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
@@ -130,11 +131,12 @@ class Searcher:
             keys = await hidden_now(hidden, self.store)
             return await self._read((await request.read(frozenset())).without_keys(keys), self._list_newest)
         embedding = QueryEmbedding(self.embedder, deadline)
-        try:
-            search, served, early = await self._begin_search(request, embedding, hidden, deadline)
-        finally:
-            embedding.close()
-        return await self._answer_search(search, early, served, deadline)
+        with one_moment():
+            try:
+                search, served, early = await self._begin_search(request, embedding, hidden, deadline)
+            finally:
+                embedding.close()
+            return await self._answer_search(search, early, served, deadline)
 
     async def _begin_search(
         self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None, deadline: Deadline | None

@@ -187,24 +187,26 @@ async def test_reads_of_a_journal_begin_behind_what_was_collected(
     await store.close()
 
 
-async def test_a_write_to_a_known_scope_asks_no_more_than_it_needs(
+async def test_a_write_to_a_known_scope_asks_one_question_before_its_commit(
     new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = new_store()
     await store.open(EMBEDDER.space)
-    await store.transact(lambda transaction: transaction.put_mark("acme", "policy", "strict"))
+    await store.transact(lambda transaction: transaction.put_mark("acme", "policy/a", "strict"))
 
     async def write(number: int) -> None:
         async def work(transaction: Any) -> None:
-            assert await transaction.find_mark("acme", "policy") == "strict"
-            assert await transaction.find_mark("acme", "none") is None
+            assert await transaction.find_fingerprint(scope(), f"f{number}") is None
+            assert await transaction.find_mark("acme", "policy/a") == "strict"
+            assert await transaction.find_mark("acme", "policy/none") is None
             await transaction.insert(memory(f"Fact {number}"))
 
-        await store.transact(work)
+        marks, same = await store.marks_and_duplicate("acme", "policy/", scope(), f"f{number}")
+        assert (marks, same) == ({"policy/a": "strict"}, None)
+        await store.transact(work, scope=scope())
 
     await write(0)
     asked = counted(store, monkeypatch)
     await write(1)
-    assert asked.count("get") == 1, "whether the identifier is in use; the marks are known"
-    assert asked.count("scan") == 0
+    assert asked == ["small"]
     await store.close()

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from mnemic.errors import VersionConflict
+from mnemic.ports import Transaction
+from mnemic.ports.one_moment import one_moment
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory, remember
+from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
+from mnemic.types import VectorSpace
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ async def test_a_version_that_somebody_else_has_written_is_confirmed_once(
     await remember(writer, memory("tea"))
     asked["writer"].clear()
     await remember(writer, memory("coffee"))
-    assert asked["writer"] == [False], "a process knows that its own commits are stored"
+    assert asked["writer"] == [], "a process knows what it has written itself"
     for _ in range(2):
         assert await reader.count(everything()) == 2
     assert asked["reader"] == [True, False]
@@ -103,7 +106,133 @@ async def test_a_refused_writer_knows_the_version_that_has_refused_it(
     monkeypatch.setattr(link, "change", overtaken)
     monkeypatch.setattr(link, "ask", noted)
     await remember(writer, memory("milk"))
-    assert seen == [False, False]
+    assert seen == [False], "asked once it was refused, and no more than that"
     assert await writer.count(everything()) == 3
+    await writer.close()
+    await other.close()
+
+
+async def write(store: CassandraStore, text: str, seen: list[str | None]) -> None:
+    """Write as the engine does, beside what the mark of an erasure says."""
+
+    async def work(transaction: Transaction) -> None:
+        assert await transaction.find_fingerprint(scope(), text) is None
+        seen.append(await transaction.find_mark("acme", "subject/ada/erased"))
+        await transaction.insert(memory(text, fingerprint=text))
+
+    await store.marks_and_duplicate("acme", "subject/ada/", scope(), text)
+    await store.transact(work, scope=scope())
+
+
+async def mark(store: CassandraStore, value: str) -> None:
+    await store.transact(lambda transaction: transaction.put_mark("acme", "subject/ada/erased", value))
+
+
+async def opened(new_store: Callable[[], CassandraStore]) -> tuple[CassandraStore, CassandraStore, list[str | None]]:
+    """Return two processes, of which the first knows a scope and its marks."""
+    writer, other, seen = new_store(), new_store(), list[str | None]()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await write(writer, "before", seen)
+    await write(writer, "known", seen)
+    return writer, other, seen
+
+
+async def test_an_erasure_between_the_check_of_a_write_and_its_commit_is_seen(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other, seen = await opened(new_store)
+    transact, erased = writer._database.transact, []
+
+    async def overtaken(work: Any, **how: Any) -> Any:
+        if not erased:
+            erased.append(await mark(other, "yes"))
+        return await transact(work, **how)
+
+    monkeypatch.setattr(writer._database, "transact", overtaken)
+    await write(writer, "after", seen)
+    assert seen == [None, None, None, "yes"], "what it knew was refused, and it has read the mark"
+    await writer.close()
+    await other.close()
+
+
+async def test_a_writer_that_was_first_at_its_scope_sees_an_erasure_that_has_returned(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It commits between the change of the mark and that of its scope's version, and goes on from there."""
+    writer, other, seen = await opened(new_store)
+    link = other._database.link
+    change, first = link.change, []
+
+    async def overtaken(statements: Any, **how: Any) -> bool:
+        if "ada" in str(statements[0][1]) and not first:
+            first.append(True)
+            await write(writer, "meanwhile", seen)
+        return await change(statements, **how)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    await mark(other, "yes")
+    assert first
+    await write(writer, "after", seen)
+    assert seen[-1] == "yes"
+    await writer.close()
+    await other.close()
+
+
+async def test_a_writer_whose_announcement_has_ended_reads_the_marks_again(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other, seen = await opened(new_store)
+    ask = other._database.link.ask
+
+    async def asked(name: str, values: Sequence[Any], **how: Any) -> Any:
+        return [] if name == "announced" else await ask(name, values, **how)
+
+    monkeypatch.setattr(other._database.link, "ask", asked)
+    await mark(other, "yes")
+    announced = writer._database.partitions._announced
+    announced.update(dict.fromkeys(announced, -1000.0))
+    await write(writer, "after", seen)
+    assert seen[-1] == "yes"
+    await writer.close()
+    await other.close()
+
+
+async def test_a_write_to_a_known_scope_is_of_the_vector_space_that_another_process_has_switched_to(
+    new_store: Callable[[], CassandraStore],
+) -> None:
+    writer, other, _ = await opened(new_store)
+    space = VectorSpace(model="other", dimension=EMBEDDER.space.dimension)
+    await other.begin_space(space)
+    while waiting := await other.memories_without_vector(limit=9):
+        await other.fill([(one, bytes(4 * space.dimension - 4) + b"\0\0\x80?") for one in waiting])
+    assert await other.switch_space()
+    assert await writer.transact(lambda transaction: transaction.space(), scope=scope()) == space
+    await writer.close()
+    await other.close()
+
+
+async def test_a_call_of_one_moment_asks_once_and_sees_its_own_writes(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other, seen = await opened(new_store)
+    ask, asked = writer._database.link.ask, list[str]()
+
+    async def noted(name: str, values: Sequence[Any], **how: Any) -> Any:
+        asked.append(name)
+        return await ask(name, values, **how)
+
+    monkeypatch.setattr(writer._database.link, "ask", noted)
+    with one_moment():
+        for _ in range(3):
+            assert await writer.count(everything()) == 2
+        assert asked == ["small"]
+        await write(writer, "mine", seen)
+        assert await writer.count(everything()) == 3
+        await remember(other, memory("theirs"))
+        await write(writer, "after theirs", seen)
+        assert await writer.count(everything()) == 5
+    await remember(other, memory("later"))
+    assert await writer.count(everything()) == 6
     await writer.close()
     await other.close()

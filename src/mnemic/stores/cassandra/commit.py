@@ -11,16 +11,16 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.stores.cassandra.buckets import BucketPlan, Buckets
-from mnemic.stores.cassandra.connection import pause
+from mnemic.stores.cassandra.connection import pause, some_at_once
 from mnemic.stores.cassandra.encoding import sortable_key, unpack_row
-from mnemic.stores.cassandra.partitions import Head, Written, in_batches, redo_of
+from mnemic.stores.cassandra.partitions import Head, Known, Written, in_batches, redo_of
 from mnemic.stores.cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic.stores.cassandra.tenant_totals import with_lines
 from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View
@@ -31,10 +31,8 @@ WRITERS, OF_SHARED = 8, 64
 scopes of a tenant, or all tenants, share records more: more writers commit before the look-up.
 """
 
-_ANNOUNCED_FOR = 30.0
-"""Seconds for which this process relies on an announcement. The server keeps one for two minutes."""
 
-_MAX_ANNOUNCED = 10_000
+_AT_ONCE = 16
 
 
 class Commits:
@@ -44,7 +42,6 @@ class Commits:
         self._buckets = buckets
         self._partitions = buckets.partitions
         self._link = self._partitions.link
-        self._announced: OrderedDict[Partition, float] = OrderedDict()
 
     async def commit(self, view: View) -> bool:
         """Apply the changes of a view, all or none; return False if it lost a race. Raises CommitUnknown."""
@@ -54,6 +51,9 @@ class Commits:
         if not written:
             # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
             # moment.
+            scopes = {home for home in others if home.level not in ("", "audit")}
+            if len(scopes) == 1 and not any(home.level for home in others - scopes):
+                others = scopes  # marks read beside a scope need not be of the same moment
             sure = len(others) == 1 and all(view.heads[home].sure for home in others)
             return self._keep_answers(view, others) if sure or await self.holds(view, others) else False
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
@@ -104,11 +104,11 @@ class Commits:
 
     async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
         """Commit by one lightweight transaction on one partition."""
-        if others:
-            await self._announce(home)
+        if others and not self._proves(home, view, others):
+            await self._partitions.announce(home)
             if not await self.holds(view, others):
                 return False
-        head, name = view.heads[home], secrets.token_hex(6)
+        head, name, asked = view.heads[home], secrets.token_hex(6), time.monotonic()
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         statements = [("step", step), *self._partitions.rows(home, rows)]
 
@@ -123,10 +123,42 @@ class Commits:
             *_, version, _ = answer
             self._partitions.confirm(home, version)
 
-        made = await self._link.change(statements, settled=is_settled, refused=note_refusal)
+        try:
+            made = await self._link.change(statements, settled=is_settled, refused=note_refusal)
+        except MnemicError:
+            self._partitions.unlearn(home)
+            raise
         if made:
             self._partitions.confirm(home, _next(head))
+            self._partitions.learn(home, _head_after(view, home, rows, step[1]), asked, follows=head.version)
+        else:
+            self._partitions.unlearn(home)
         return made
+
+    def _proves(self, home: Partition, view: View, others: Collection[Partition]) -> bool:
+        """Check whether the version of a scope proves by itself that the marks read are those of now."""
+        known = self._partitions.known_at(home, view.heads[home].version)
+        return (
+            known is not None
+            and known.tenant is not None
+            and self._partitions.is_announced(home)
+            and all(view.heads[other].version == known.tenant.version for other in others)
+        )
+
+    async def prepare(self, home: Partition) -> Known:
+        """Return the heads that a write to a scope begins with, as of now: that of the scope, and those of its tenant
+        and of the store, in two questions; in one if this process has written there lately.
+        """
+        partitions = self._partitions
+        _, head = await asyncio.gather(partitions.announce(home, soon=True), partitions.head(home))
+        known = partitions.known_at(home, head.version) or Known(head, time.monotonic())
+        if known.tenant is None or known.everywhere is None or not partitions.is_announced(home):
+            tenant, everywhere = await asyncio.gather(
+                partitions.head(of_tenant(home.tenant)), partitions.head(EVERYWHERE)
+            )
+            partitions.bind(home, head.version, tenant=tenant, everywhere=everywhere)
+            known = known._replace(tenant=tenant, everywhere=everywhere)
+        return known
 
     async def was_made(self, unanswered: UnansweredTransaction) -> bool | None:
         """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""
@@ -140,26 +172,18 @@ class Commits:
             raise CommitUnknown(hint="too many others have written since")
         return False  # its condition requires an outdated version
 
-    async def _announce(self, home: Partition) -> None:
-        now = time.monotonic()
-        if now - self._announced.get(home, -_ANNOUNCED_FOR) >= _ANNOUNCED_FOR:
-            await self._link.write([("announce", (*self._partitions.key(home), secrets.token_hex(8)))])
-            self._announced[home] = now
-            self._announced.move_to_end(home)
-            # Bounded: an announcement that is forgotten here is just written again.
-            while len(self._announced) > _MAX_ANNOUNCED:
-                self._announced.popitem(last=False)
-
     async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
         """Change the version of every announced partition, so that earlier readers of the marks begin again."""
         key = self._partitions.key(of_tenant(tenant))
         found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
-        await asyncio.gather(*(self._bump(home) for home in found - set(written)))
+        # Each version must be changed by this process: a writer that has changed it may know the marks as they were.
+        passes = (partial(self.overtake, home) for home in sorted(found - set(written)))
+        await some_at_once(passes, most=_AT_ONCE)
 
     async def _bump(self, home: Partition) -> bool:
         head, name = await self._partitions.head(home), secrets.token_hex(6)
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
-        # If the condition is not met, another process has changed the version, which is just as good.
+        self._partitions.unlearn(home)
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
@@ -171,6 +195,8 @@ class Commits:
         self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]
     ) -> bool:
         """Commit over several partitions: lock each, validate the reads again, decide, write, unlock."""
+        for home in rows:
+            self._partitions.unlearn(home)
         change = secrets.token_hex(12)
         redo = {
             home: redo_of(_next(view.heads[home]), _writers(home, view.heads[home], change[:12]), written)
@@ -236,6 +262,17 @@ class Commits:
         for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
+
+
+def _head_after(view: View, home: Partition, rows: Sequence[Written], writers: str) -> Head:
+    """Return the head of a partition after these rows were written."""
+    small = dict(view.heads[home].small)
+    for name, key, value in rows:
+        if name < "b" and value is None:
+            small.pop((name, key), None)
+        elif name < "b" and value is not None:
+            small[name, key] = value
+    return Head(_next(view.heads[home]), writers, small)
 
 
 def _next(head: Head) -> int:

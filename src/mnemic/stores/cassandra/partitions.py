@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from mnemic.errors import StoreBusy, StoreUnavailable
+from mnemic.ports.one_moment import moment_began
 from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
 from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.read_cache import Answers
@@ -23,6 +26,14 @@ SHARDS = 16
 
 _AT_ONCE = 16
 _MAX_CONFIRMED = 10_000
+_MAX_KNOWN = 10_000
+_LAST = 8
+
+_NOTHING = -1
+"""A version that no partition has."""
+
+_ANNOUNCED_FOR = 480.0
+"""Seconds for which this process relies on an announcement. The server keeps one for ten minutes."""
 
 LEASE = 2.0
 """Seconds after which any process may abort an undecided change over several partitions."""
@@ -47,6 +58,21 @@ class Head:
     sure: bool = True
 
 
+class Known(NamedTuple):
+    """The last head of a scope that this process has read or written, and the time at which it asked for it.
+
+    `tenant` and `everywhere` are the heads of the tenant's rows outside its scopes and of the rows of no tenant, read
+    after that of the scope: who changes the marks of a tenant, or the vector space, changes the versions of the scopes
+    afterwards. So they are as current as the scope is; those of the tenant as long as the scope is announced
+    (`mnemic.stores.cassandra.commit`).
+    """
+
+    head: Head
+    asked: float
+    tenant: Head | None = None
+    everywhere: Head | None = None
+
+
 class Partitions:
     """Partitions of one installation in the keyspace of `link`."""
 
@@ -55,6 +81,8 @@ class Partitions:
         self.answers = Answers()
         self._prefix = prefix
         self._confirmed: OrderedDict[Partition, int | None] = OrderedDict()
+        self._known: OrderedDict[Partition, Known] = OrderedDict()
+        self._announced: OrderedDict[Partition, float] = OrderedDict()
 
     def key(self, home: Partition) -> tuple[str, str, str]:
         """Return the key of a partition as it is stored."""
@@ -76,17 +104,35 @@ class Partitions:
         way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
         its rows. Once a serial read has shown it, a majority has all of it.
         """
+        since = moment_began()
+        if since is not None and (head := self._since(home, since)) is not None:
+            return replace(head)  # a copy: who reads on notes in it whether it is sure
         began = time.monotonic()
         serial = home not in self._confirmed
         while True:
+            asked = time.monotonic()
             head, pending = await self._head(home, serial=serial)
             if pending is not None:
                 await self.settle(home, pending, began)
             elif serial or self._confirmed.get(home, -1) == head.version:
                 self.confirm(home, head.version)
+                self.learn(home, head, asked)
                 return head
             else:
                 serial = True
+
+    def _since(self, home: Partition, since: float) -> Head | None:
+        """Return the head of a partition as this process has read it since a moment: of a tenant's rows outside its
+        scopes also as it knows it beside one of the scopes read last.
+        """
+        if home.level:
+            known = self._known.get(home)
+            return None if known is None or known.asked < since else known.head
+        for scope in islice(reversed(self._known), _LAST):
+            known = self._known[scope]
+            if scope.tenant == home.tenant and known.asked >= since and self.is_announced(scope):
+                return known.tenant
+        return None
 
     async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
         """Return the state of a partition with its small rows, and the change that locks it."""
@@ -101,6 +147,66 @@ class Partitions:
         if rows := await self.link.ask("small", key, serial=serial):
             return _head_of(rows)
         return Head(version, writers or "", sure=False), pending
+
+    def known(self, home: Partition) -> Known | None:
+        """Return what this process knows of a scope."""
+        return self._known.get(home)
+
+    def known_at(self, home: Partition, version: int | None) -> Known | None:
+        """Return what this process knows of a scope, if that is of this version."""
+        known = self._known.get(home)
+        return known if known is not None and known.head.version == version else None
+
+    def learn(self, home: Partition, head: Head, asked: float, *, follows: int | None = _NOTHING) -> None:
+        """Record the head of a scope, asked for at this time. What is known beside it stays if the version is the same,
+        or if this process has written it on top of the version `follows`.
+        """
+        known = self._known.get(home)
+        if home.level in ("", "audit") or (known is not None and _number(known.head) > _number(head)):
+            return
+        asked_last, tenant, everywhere = asked, None, None
+        if known is not None and known.head.version in (head.version, follows):
+            # A change of the vector space finds only the scopes that have been written to.
+            asked_last, tenant = max(asked, known.asked), known.tenant
+            everywhere = None if known.head.version is None else known.everywhere
+        self._known[home] = Known(replace(head, sure=True), asked_last, tenant, everywhere)
+        self._known.move_to_end(home)
+        while len(self._known) > _MAX_KNOWN:
+            self._known.popitem(last=False)
+
+    def bind(
+        self, home: Partition, version: int | None, *, everywhere: Head | None, tenant: Head | None = None
+    ) -> None:
+        """Record heads that were read after that of a scope at this version."""
+        known = self.known_at(home, version)
+        if known is not None:
+            self._known[home] = known._replace(everywhere=everywhere, tenant=tenant or known.tenant)
+
+    def unlearn(self, home: Partition) -> None:
+        """Forget what is known of a scope: somebody else has written there."""
+        self._known.pop(home, None)
+
+    def is_announced(self, home: Partition) -> bool:
+        """Check whether this process is announced as a writer of a scope."""
+        return time.monotonic() - self._announced.get(home, -_ANNOUNCED_FOR) < _ANNOUNCED_FOR
+
+    async def announce(self, home: Partition, *, soon: bool = False) -> None:
+        """Announce this process as a writer of a scope, unless it is announced; with `soon` also if that ends soon."""
+        before = self.is_announced(home)
+        now = time.monotonic()
+        if before and not (soon and now - self._announced[home] > _ANNOUNCED_FOR / 2):
+            return
+        if not before:
+            # Who has changed a mark meanwhile did not find this scope.
+            known = self._known.get(home)
+            if known is not None:
+                self._known[home] = known._replace(tenant=None)
+        await self.link.write([("announce", (*self.key(home), secrets.token_hex(8)))])
+        self._announced[home] = now
+        self._announced.move_to_end(home)
+        # Bounded: an announcement that is forgotten here is just written again.
+        while len(self._announced) > _MAX_KNOWN:
+            self._announced.popitem(last=False)
 
     def confirm(self, home: Partition, version: int | None) -> None:
         """Record that a majority of the replicas has this version of a partition."""
@@ -256,6 +362,7 @@ class Partitions:
             ):
                 return await self._is_free(home, change)
         finish = [("finish", (version, writers, *key, change)), *self.rows(home, last)]
+        self.unlearn(home)
         if await self.link.change(finish, settled=None):
             self.confirm(home, version)
             return True
@@ -277,6 +384,10 @@ def _head_of(rows: Sequence[Any]) -> tuple[Head, Any]:
     """Return the head in these small rows, and the change that locks the partition."""
     _, _, _, version, writers, pending = rows[0]
     return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows}), pending
+
+
+def _number(head: Head) -> int:
+    return head.version or 0
 
 
 def beyond_clocks() -> int:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -17,7 +18,7 @@ from mnemic.stores.cassandra.buckets import Buckets
 from mnemic.stores.cassandra.commit import Commits
 from mnemic.stores.cassandra.connection import Connection, pause
 from mnemic.stores.cassandra.partitions import Partitions
-from mnemic.stores.cassandra.routing import EVERYWHERE, Partition
+from mnemic.stores.cassandra.routing import EVERYWHERE, Partition, of_tenant
 from mnemic.stores.cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View
 from mnemic.stores.cassandra.upkeep import Upkeep
 from mnemic.types import Deadline
@@ -43,7 +44,7 @@ class CassandraRows:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(name="cassandra", durable=self.link.durable, shared=True, collects=True)
+        return Capabilities(name="cassandra", durable=self.link.durable, shared=True, collects=True, reads_marks=True)
 
     async def open(self) -> None:
         await self.link.open()
@@ -52,10 +53,32 @@ class CassandraRows:
         await self.link.close()
 
     async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        return await self._repeat_work(work, _LIMIT if deadline is None else deadline.remaining())
+        return await self._repeat_work(work, _LIMIT if deadline is None else deadline.remaining(), recalls=True)
 
     async def read(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
         return await self._repeat_work(work, _LIMIT)
+
+    async def know(self, home: Partition) -> None:
+        """Read what every write to a scope begins with, unless this process knows it."""
+        known = self.partitions.known(home)
+        if known is None or known.tenant is None or not self.partitions.is_announced(home):
+            await self._commits.prepare(home)
+
+    async def read_before_write(self, work: Callable[[RowReads], Awaitable[T]], home: Partition) -> T:
+        """Run `work` on a scope and what a write to it checks outside it. The write itself checks all of it again, so
+        nothing is confirmed here.
+        """
+        known = await self._commits.prepare(home)
+        view = View(self._buckets)
+        heads = {home: known.head, of_tenant(home.tenant): known.tenant, EVERYWHERE: known.everywhere}
+        view.heads |= {one: replace(head) for one, head in heads.items() if head is not None}
+        try:
+            result = await drive(work, view)
+        except PartitionChanged:
+            self.partitions.unlearn(home)
+            return await self.read(work)
+        self.partitions.answers.keep(view.answers)
+        return result
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Remove leftovers of ended processes, and finish moving rows into buckets. The nodes' compactions drop the
@@ -65,13 +88,13 @@ class CassandraRows:
         await self.upkeep.tidy()
         return 0
 
-    async def _repeat_work(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
+    async def _repeat_work(self, work: Callable[[Any], Awaitable[T]], seconds: float, *, recalls: bool = False) -> T:
         until = time.monotonic() + seconds
         wanted: Collection[Partition] = ()
         unanswered: list[tuple[UnansweredTransaction, T]] = []
         tried = 0
         while True:
-            view = View(self._buckets)
+            view = View(self._buckets, recalls=recalls and tried == 0)
             async with self._in_turn(wanted):
                 try:
                     if arrived := await self._late_results(unanswered):
@@ -88,6 +111,8 @@ class CassandraRows:
                     if arrived := await self._late_results(unanswered):
                         return arrived[0]
                     raise
+            for home in view.heads:
+                self.partitions.unlearn(home)
             tried += 1
             wanted = [home for home, changes in view.changes.items() if changes and home != EVERYWHERE]
             if time.monotonic() > until:
@@ -101,10 +126,14 @@ class CassandraRows:
         return [result for result, known in made if known]
 
     async def _run_work(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
-        """Run `work`. Its error counts only if its reads are of one moment."""
+        """Run `work`. Its error counts only if its reads are of one moment, and of now."""
         try:
             return await drive(work, view)
-        except MnemicError:
+        except PartitionChanged:
+            raise
+        except Exception as error:
+            if not (view.recalls or isinstance(error, MnemicError)):
+                raise
             if not await self._commits.holds(view, list(view.heads)):
                 raise PartitionChanged from None
             raise

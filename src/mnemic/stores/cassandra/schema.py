@@ -31,7 +31,7 @@ TABLES = (
     # The partitions being written to by transactions that have read the tenant's rows outside its scopes.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.writing (
         tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))
-        WITH default_time_to_live = 120 AND gc_grace_seconds = 3600 AND {_SOON}""",
+        WITH default_time_to_live = 600 AND gc_grace_seconds = 3600 AND {_SOON}""",
     # Changes over several partitions: the decision about each, and its rows.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.change (
         id text, part text, redo blob, state text static, PRIMARY KEY (id, part)) WITH {_SOON}""",

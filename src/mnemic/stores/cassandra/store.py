@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
-from mnemic.ports import Capabilities, Keyring
+from mnemic.ports import Capabilities, Keyring, Transaction
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.cassandra import journal, removed_data, tenant_totals
@@ -21,15 +21,29 @@ from mnemic.stores.cassandra.rows import CassandraRows
 from mnemic.stores.cassandra.transaction_view import View
 from mnemic.stores.codec import DAMAGED
 from mnemic.stores.in_memory_reads import StoredMemories
-from mnemic.stores.row_store_adapter import LayeredStore
+from mnemic.stores.row_store_adapter import LayeredStore, auxiliary_records
 from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
 from mnemic.stores.row_store_adapter.store import LayeredSnapshot
 from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PROJECTION, MemoryRow
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    Kind,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Usage,
+    Vector,
+    VectorSpace,
+    Where,
+)
 
 if TYPE_CHECKING:
     from mnemic.ports.database_backend import RowChange, RowReads
+
+T = TypeVar("T")
 
 
 class CassandraTransaction(LayeredTransaction):
@@ -43,6 +57,9 @@ class CassandraTransaction(LayeredTransaction):
     async def insert(self, memory: Memory) -> None:
         self._lies(memory.memory_id, memory.scope)
         await super().insert(memory)
+
+    async def _is_taken(self, memory: Memory) -> bool:
+        return (memory.scope.tenant, memory.memory_id) in (await self._current(memory.scope)).memories
 
     async def claim(self, memory: Memory) -> None:
         """Look for the identifier in every scope of the tenant, which `insert` does not do: a new one is in none."""
@@ -89,6 +106,18 @@ class CassandraTransaction(LayeredTransaction):
 
 class CassandraSnapshot(LayeredSnapshot):
     """A snapshot with a `nearest` that queries the bucket index of large scopes, and rescores its candidates."""
+
+    async def speakers(self, where: Where) -> frozenset[str]:
+        """Return the port's answer. A search asks it first: the heads of all scopes are read at once."""
+        assert isinstance(self._rows, View)
+        await self._rows.ask_heads(Partition(*place_of(scope)) for scope in where.scopes)
+        return await super().speakers(where)
+
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """Return the port's `marks`."""
+        return await auxiliary_records.marks(self._rows, tenant, prefix, after, limit)
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -205,12 +234,41 @@ class CassandraStore(LayeredStore):
         await self._collect(None)
         return await super().projections()
 
+    async def transact(
+        self,
+        work: Callable[[Transaction], Awaitable[T]],
+        *,
+        deadline: Deadline | None = None,
+        scope: Scope | None = None,
+    ) -> T:
+        database = self._opened_database
+        if scope is not None and not (deadline is not None and deadline.expired):
+            await database.know(Partition(*place_of(scope)))
+        return await super().transact(work, deadline=deadline, scope=scope)
+
+    async def marks_and_duplicate(
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+    ) -> tuple[dict[str, str], Memory | None]:
+        """Return the port's answers. The transaction that writes then needs no further question about them."""
+        database = self._opened_database
+
+        async def read_both(rows: RowReads) -> tuple[dict[str, str], Memory | None]:
+            found = await auxiliary_records.marks(rows, tenant, prefix, None, None)
+            state = (await self._scopes.state(rows, scope))[1]
+            return found, state.whole(state.find_fingerprint(scope, fingerprint))
+
+        return await database.read_before_write(read_both, Partition(*place_of(scope)))
+
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         if scope is not None:
             return await super().usage(tenant, since=since, scope=scope)
         await self._bring_forward(tenant)
         counted = partial(tenant_totals.usage, tenant=tenant, since=since)
         return await self._ready.read(lambda rows: cast("View", rows).read_apart(counted))
+
+    @property
+    def _opened_database(self) -> CassandraRows:
+        return cast("CassandraRows", self._ready)
 
     async def _bring_forward(self, tenant: str) -> None:
         """Collect the journals of a tenant if many of them have lines; one task of a process at a time."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,11 +15,12 @@ from mnemic.stores.async_transactions import Step, drive
 from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
 from mnemic.stores.cassandra.encoding import end_of, sortable_key, unpack_row
-from mnemic.stores.cassandra.partitions import Head
+from mnemic.stores.cassandra.partitions import Head, Known
 from mnemic.stores.cassandra.read_cache import REPEATED
 from mnemic.stores.cassandra.routing import (
     AUDIT_BUCKET,
     AUDIT_END,
+    EVERYWHERE,
     LARGE,
     NAMES,
     OF_MEMORY,
@@ -31,7 +32,7 @@ from mnemic.stores.cassandra.routing import (
     partition_of,
     width_of,
 )
-from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PLACE, TENANT
+from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, TENANT
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
@@ -90,10 +91,18 @@ class _Range:
         return sorted(rows, key=table.key_of, reverse=self.reverse)[: self.limit]
 
 
+def _marks_under(path: str) -> tuple[Any, ...]:
+    """Return the question for the marks under a path, as the port's `marks` asks it."""
+    first, end = _Range(("",), path[:-1], path[:-1] + "0", None, False).bounds(width_of(MARK))
+    return NAMES[MARK], first, end, _MOST, False
+
+
 class View:
     """The port's `RowChange`. Its queries are steps that the driver of the work awaits."""
 
-    def __init__(self, buckets: Buckets) -> None:
+    def __init__(self, buckets: Buckets, *, recalls: bool = False) -> None:
+        self.recalls = recalls
+        """Take what this process knows of a scope without asking: the commit finds out whether it has changed."""
         self._buckets = buckets
         self._partitions = buckets.partitions
         self._names: dict[tuple[Partition, Place], ValueAddress | None] = {}
@@ -165,6 +174,8 @@ class View:
             view.changes, view.homes = self.changes, dict(self.homes)
             with suppress(PartitionChanged):
                 return await drive(work, view)
+            for home in view.heads:
+                self._partitions.unlearn(home)
         raise PartitionChanged
 
     async def _get(self, table: Table, keys: list[Row]) -> list[Row]:
@@ -196,10 +207,42 @@ class View:
 
     async def head(self, home: Partition) -> Head:
         """Return the state of a partition as this view sees it."""
-        known = self.heads.get(home)
+        known = self.heads.get(home) or self._recall(home)
         if known is None:
-            known = self.heads[home] = await self._partitions.head(home)
+            read = list(self.heads)
+            known = await self._partitions.head(home)
+            if home == EVERYWHERE:
+                for scope in read:
+                    if scope.level:
+                        self._partitions.bind(scope, self.heads[scope].version, everywhere=known)
+        self.heads[home] = known
         return known
+
+    def _recall(self, home: Partition) -> Head | None:
+        """Return the head of a partition as this process knows it, if that is enough."""
+        if home.level == "audit":
+            return None
+        if home.level:
+            known = self._partitions.known(home) if self.recalls else None
+            return None if known is None else replace(known.head, sure=False)
+        for scope, head in self.heads.items():
+            known = self._partitions.known_at(scope, head.version)
+            beside = None if known is None else self._beside(scope, known, home)
+            if beside is not None:
+                return replace(beside, sure=False)
+        return None
+
+    def _beside(self, scope: Partition, known: Known, home: Partition) -> Head | None:
+        """Return the head that is known beside that of a scope, if it is as current as that."""
+        if home == EVERYWHERE:
+            return None if known.head.version is None else known.everywhere
+        return known.tenant if scope.tenant == home.tenant and self._partitions.is_announced(scope) else None
+
+    async def ask_heads(self, homes: Iterable[Partition]) -> None:
+        """Read these heads at once, as far as they are not read."""
+        wanted = [home for home in dict.fromkeys(homes) if home not in self.heads]
+        step: Step[list[Head]] = Step(partial(some_at_once, [partial(self.head, one) for one in wanted], most=_AT_ONCE))
+        await step
 
     async def _get_in(self, home: Partition, table: Table, keys: list[Row]) -> list[Row]:
         mine, width = self.changes.get(home, {}), width_of(table)
@@ -212,11 +255,30 @@ class View:
             # Nothing was ever written there, so no query is needed.
             elif head.version is None:
                 found = []
+            elif table == MARK and (under := self._under_known_path(home, head, keys)) is not None:
+                found = under
             else:
                 get = partial(self._partitions.get, home, NAMES[table], asked)
                 found = await self._ask_table(home, table, tuple(asked), get)
             rows += await self._read(home, table, found)
         return rows
+
+    def _under_known_path(self, home: Partition, head: Head, keys: Sequence[Row]) -> Answer | None:
+        """Return the rows of marks out of the marks under their path (`subject/ana/`), if those are known."""
+        found: Answer = []
+        for key in keys:
+            name, place = key[1], sortable_key(key[width_of(MARK) :])
+            ends = [at + 1 for at, letter in enumerate(name) if letter == "/"]
+            known = (self._known_answer((home, head.version or 0, _marks_under(name[:end]))) for end in ends)
+            answer = next((answer for answer in known if answer is not None), None)
+            if answer is None:
+                return None
+            found += [row for row in answer if row[0] == place]
+        return found
+
+    def _known_answer(self, question: Question) -> Answer | None:
+        known = self.answers.get(question)
+        return self._partitions.answers.find(question) if known is None else known
 
     async def _scan(self, table: Table, asked: _Range) -> list[Row]:
         if table == AUDIT:
@@ -264,9 +326,7 @@ class View:
         if table not in REPEATED or head.version is None:
             return self._check_version(head, await ask())
         question = (home, head.version, (NAMES[table], *what))
-        known = self.answers.get(question)
-        if known is None:
-            known = self._partitions.answers.find(question)
+        known = self._known_answer(question)
         if known is None:
             known = self._check_version(head, await ask())
         self.answers[question] = known

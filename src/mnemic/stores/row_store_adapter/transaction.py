@@ -101,7 +101,7 @@ class LayeredTransaction(Transaction):
 
     async def insert(self, memory: Memory) -> None:
         checked_vector(memory.vector, (await self.space()).dimension)
-        if memory.version != 1 or await self._rows.get(PLACE, [(memory.scope.tenant, memory.memory_id)]):
+        if memory.version != 1 or await self._is_taken(memory):
             raise VersionConflict
         state = await self._changing(memory)
         turn = state.next_turn(memory.scope, memory.source.session) if is_message(memory) else None
@@ -166,6 +166,10 @@ class LayeredTransaction(Transaction):
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await auxiliary_records.put_mark(self._rows, tenant, name, value)
+
+    async def _is_taken(self, memory: Memory) -> bool:
+        """Check whether a memory has the identifier of a new one."""
+        return bool(await self._rows.get(PLACE, [(memory.scope.tenant, memory.memory_id)]))
 
     async def _current(self, scope: Scope) -> StoredMemories:
         """Return the scope in its present state inside this transaction."""

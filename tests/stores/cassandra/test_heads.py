@@ -112,16 +112,17 @@ async def test_a_refused_writer_knows_the_version_that_has_refused_it(
     await other.close()
 
 
-async def write(store: CassandraStore, text: str, seen: list[str | None]) -> None:
+async def write(store: CassandraStore, text: str, seen: list[str | None], owner: str = "ada") -> None:
     """Write as the engine does, beside what the mark of an erasure says."""
+    where = scope(owner)
 
     async def work(transaction: Transaction) -> None:
-        assert await transaction.find_fingerprint(scope(), text) is None
+        assert await transaction.find_fingerprint(where, text) is None
         seen.append(await transaction.find_mark("acme", "subject/ada/erased"))
-        await transaction.insert(memory(text, fingerprint=text))
+        await transaction.insert(memory(text, fingerprint=text, scope=where))
 
-    await store.marks_and_duplicate("acme", "subject/ada/", scope(), text)
-    await store.transact(work, scope=scope())
+    await store.marks_and_duplicate("acme", "subject/ada/", where, text)
+    await store.transact(work, scope=where)
 
 
 async def mark(store: CassandraStore, value: str) -> None:
@@ -234,5 +235,19 @@ async def test_a_call_of_one_moment_asks_once_and_sees_its_own_writes(
         assert await writer.count(everything()) == 5
     await remember(other, memory("later"))
     assert await writer.count(everything()) == 6
+    await writer.close()
+    await other.close()
+
+
+async def test_marks_known_beside_one_scope_are_read_again_for_another_in_the_same_moment(
+    new_store: Callable[[], CassandraStore],
+) -> None:
+    """Who has changed them did not find the other scope, which was announced later."""
+    writer, other, seen = await opened(new_store)
+    with one_moment():
+        assert await writer.count(everything()) == 2
+        await mark(other, "yes")
+        await write(writer, "elsewhere", seen, "bob")
+    assert seen[-1] == "yes"
     await writer.close()
     await other.close()

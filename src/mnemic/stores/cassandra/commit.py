@@ -152,10 +152,12 @@ class Commits:
         partitions = self._partitions
         _, head = await asyncio.gather(partitions.announce(home, soon=True), partitions.head(home))
         known = partitions.known_at(home, head.version) or Known(head, time.monotonic())
-        if known.tenant is None or known.everywhere is None or not partitions.is_announced(home):
-            tenant, everywhere = await asyncio.gather(
-                partitions.head(of_tenant(home.tenant)), partitions.head(EVERYWHERE)
-            )
+        wanted = [of_tenant(home.tenant)] * (known.tenant is None) + [EVERYWHERE] * (known.everywhere is None)
+        if wanted:
+            heads = await asyncio.gather(*(partitions.head(one, now=True) for one in wanted))
+            beside = dict(zip(wanted, heads, strict=True))
+            tenant = beside.get(of_tenant(home.tenant), known.tenant)
+            everywhere = beside.get(EVERYWHERE, known.everywhere)
             partitions.bind(home, head.version, tenant=tenant, everywhere=everywhere)
             known = known._replace(tenant=tenant, everywhere=everywhere)
         return known

@@ -97,14 +97,15 @@ class Partitions:
         stored = self._prefix + tenant
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
-    async def head(self, home: Partition) -> Head:
-        """Return the state of a partition and its small rows, once no change over several partitions locks it.
+    async def head(self, home: Partition, *, now: bool = False) -> Head:
+        """Return the state of a partition and its small rows, once no change over several partitions locks it; with
+        `now` not as of the beginning of the call.
 
         A version that this process has neither committed nor confirmed is read serially: a commit that is still under
         way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
         its rows. Once a serial read has shown it, a majority has all of it.
         """
-        since = moment_began()
+        since = None if now else moment_began()
         if since is not None and (head := self._since(home, since)) is not None:
             return replace(head)  # a copy: who reads on notes in it whether it is sure
         began = time.monotonic()
@@ -130,8 +131,9 @@ class Partitions:
             return None if known is None or known.asked < since else known.head
         for scope in islice(reversed(self._known), _LAST):
             known = self._known[scope]
-            if scope.tenant == home.tenant and known.asked >= since and self.is_announced(scope):
-                return known.tenant
+            as_known = known.tenant if scope.tenant == home.tenant and self.is_announced(scope) else None
+            if as_known is not None and known.asked >= since:
+                return as_known
         return None
 
     async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
@@ -183,8 +185,13 @@ class Partitions:
             self._known[home] = known._replace(everywhere=everywhere, tenant=tenant or known.tenant)
 
     def unlearn(self, home: Partition) -> None:
-        """Forget what is known of a scope: somebody else has written there."""
-        self._known.pop(home, None)
+        """Forget what is known of a partition: somebody else has written there."""
+        if home.level:
+            self._known.pop(home, None)
+            return
+        for scope in list(islice(reversed(self._known), _LAST)):
+            if scope.tenant == home.tenant:
+                self._known[scope] = self._known[scope]._replace(tenant=None)
 
     def is_announced(self, home: Partition) -> bool:
         """Check whether this process is announced as a writer of a scope."""

@@ -21,9 +21,11 @@ class MarksAndDuplicate(Protocol):
     """Capability of a store that reads both of what a write asks before it embeds in one call, as of one moment."""
 
     async def marks_and_duplicate(
-        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str, *, request: str | None
     ) -> tuple[dict[str, str], Memory | None]:
-        """Return the answers of `marks` and of `find_fingerprint`."""
+        """Return the answers of `marks` and of `find_fingerprint`. `request` is the idempotency key about which the
+        transaction that writes will ask, for a store that reads it beforehand.
+        """
 
 
 class KnownDamage(Protocol):

@@ -184,7 +184,8 @@ class Limiter:
         else:
             store, draft = cast("MarksAndDuplicate", self.store), job.draft
             named = f"subject/{token}/", draft.scope, draft.fingerprint
-            marks, same = await store.marks_and_duplicate(actor.tenant, *named)
+            request = None if job.request is None else job.request.key
+            marks, same = await store.marks_and_duplicate(actor.tenant, *named, request=request)
             job.known = same is not None and live(same, draft)
             decided = _read_consents(marks, token)
         return LimitCheck(limits, decided, usages, has_room=has_room)

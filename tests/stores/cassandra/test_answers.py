@@ -201,7 +201,7 @@ async def test_a_write_to_a_known_scope_asks_one_question_before_its_commit(
             assert await transaction.find_mark("acme", "policy/none") is None
             await transaction.insert(memory(f"Fact {number}"))
 
-        marks, same = await store.marks_and_duplicate("acme", "policy/", scope(), f"f{number}")
+        marks, same = await store.marks_and_duplicate("acme", "policy/", scope(), f"f{number}", request=None)
         assert (marks, same) == ({"policy/a": "strict"}, None)
         await store.transact(work, scope=scope())
 

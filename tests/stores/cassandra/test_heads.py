@@ -121,7 +121,7 @@ async def write(store: CassandraStore, text: str, seen: list[str | None], owner:
         seen.append(await transaction.find_mark("acme", "subject/ada/erased"))
         await transaction.insert(memory(text, fingerprint=text, scope=where))
 
-    await store.marks_and_duplicate("acme", "subject/ada/", where, text)
+    await store.marks_and_duplicate("acme", "subject/ada/", where, text, request=None)
     await store.transact(work, scope=where)
 
 

@@ -21,10 +21,19 @@ from mnemic.stores.cassandra.buckets import BucketPlan, Buckets
 from mnemic.stores.cassandra.connection import pause, some_at_once
 from mnemic.stores.cassandra.encoding import sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import Head, Known, Written, in_batches, redo_of
-from mnemic.stores.cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
+from mnemic.stores.cassandra.routing import (
+    EVERYWHERE,
+    JOURNAL,
+    LANE,
+    NAMES,
+    Partition,
+    of_tenant,
+    partition_of,
+    width_of,
+)
 from mnemic.stores.cassandra.tenant_totals import with_lines
-from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View
-from mnemic.stores.row_store_adapter.tables import MARK
+from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View, marks_under
+from mnemic.stores.row_store_adapter.tables import MARK, REQUEST
 
 WRITERS, OF_SHARED = 8, 64
 """Number of writers that a partition records, so that a commit without an answer can be looked up. A partition that all
@@ -145,22 +154,76 @@ class Commits:
             and all(view.heads[other].version == known.tenant.version for other in others)
         )
 
-    async def prepare(self, home: Partition) -> Known:
+    async def prepare(self, home: Partition, path: str | None = None, request: str | None = None) -> Known:
         """Return the heads that a write to a scope begins with, as of now: that of the scope, and those of its tenant
-        and of the store, in two questions; in one if this process has written there lately.
+        and of the store, in two questions; in one if this process has written there lately. With them the marks under a
+        path, and the answer given before under an idempotency key, are read and cached.
         """
-        partitions = self._partitions
-        _, head = await asyncio.gather(partitions.announce(home, soon=True), partitions.head(home))
+        partitions, tenant = self._partitions, of_tenant(home.tenant)
+        before = partitions.known(home)
+        beside = None if before is None or not partitions.is_announced(home) else before.tenant
+        _, head, _ = await asyncio.gather(
+            partitions.announce(home, soon=True), partitions.head(home), self._cache_marks(tenant, beside, path)
+        )
         known = partitions.known_at(home, head.version) or Known(head, time.monotonic())
-        wanted = [of_tenant(home.tenant)] * (known.tenant is None) + [EVERYWHERE] * (known.everywhere is None)
-        if wanted:
-            heads = await asyncio.gather(*(partitions.head(one, now=True) for one in wanted))
-            beside = dict(zip(wanted, heads, strict=True))
-            tenant = beside.get(of_tenant(home.tenant), known.tenant)
-            everywhere = beside.get(EVERYWHERE, known.everywhere)
-            partitions.bind(home, head.version, tenant=tenant, everywhere=everywhere)
-            known = known._replace(tenant=tenant, everywhere=everywhere)
-        return known
+        # An answer without rows names no version: the key is looked for after the scope was read, never before.
+        asked = self._cache_request(home, head, request)
+        if known.tenant is not None and known.everywhere is not None:
+            await asked
+            return known
+        of_marks, everywhere, _ = await asyncio.gather(
+            self._marks_and_head(tenant, path) if known.tenant is None else _known(known.tenant),
+            partitions.head(EVERYWHERE, now=True) if known.everywhere is None else _known(known.everywhere),
+            asked,
+        )
+        partitions.bind(home, head.version, tenant=of_marks, everywhere=everywhere)
+        return known._replace(tenant=of_marks, everywhere=everywhere)
+
+    async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
+        """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
+        questions = self._questions(tenant, path)
+        head, answers = await asyncio.gather(self._partitions.head(tenant, now=True), self._ask_all(tenant, questions))
+        self._keep(tenant, head, answers)
+        return head
+
+    async def _cache_marks(self, tenant: Partition, head: Head | None, path: str | None) -> None:
+        """Cache the marks under a path as of a known version, unless they are cached."""
+        if head is not None and head.version is not None:
+            find = self._partitions.answers.find
+            missing = [one for one in self._questions(tenant, path) if find((tenant, head.version, one)) is None]
+            self._keep(tenant, head, await self._ask_all(tenant, missing))
+
+    async def _cache_request(self, home: Partition, head: Head, request: str | None) -> None:
+        key = (home.tenant, request or "")
+        if request is not None and head.version is not None and partition_of(REQUEST, key) == home:
+            question = (NAMES[REQUEST], sortable_key(key[width_of(REQUEST) :]))
+            self._keep(home, head, await self._ask_all(home, [question]))
+
+    def _questions(self, tenant: Partition, path: str | None) -> list[tuple[Any, ...]]:
+        """Return the questions about marks that a write of somebody with this path asks."""
+        if path is None or not path.endswith("/"):
+            return []
+        return [marks_under(path), *((NAMES[MARK], key) for key in self._partitions.answers.singles(tenant))]
+
+    async def _ask_all(self, home: Partition, questions: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Any]]:
+        async def ask(name: str, *rest: Any) -> list[Any]:
+            if len(rest) == 1:
+                return await self._partitions.get(home, name, rest)
+            *span, reverse = rest
+            return await self._partitions.scan(home, name, *span, reverse=reverse)
+
+        answers = await asyncio.gather(*(ask(*question) for question in questions))
+        return dict(zip(questions, answers, strict=True))
+
+    def _keep(self, home: Partition, head: Head, answers: Mapping[tuple[Any, ...], list[Any]]) -> None:
+        """Cache those of these answers that are of the version of a head."""
+        if head.version is not None:
+            kept = {
+                (home, head.version, question): [(key, stored) for key, stored, _, _ in rows]
+                for question, rows in answers.items()
+                if all(version == head.version and pending is None for _, _, version, pending in rows)
+            }
+            self._partitions.answers.keep(kept)
 
     async def was_made(self, unanswered: UnansweredTransaction) -> bool | None:
         """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""
@@ -264,6 +327,10 @@ class Commits:
         for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
+
+
+async def _known(head: Head) -> Head:
+    return head
 
 
 def _head_after(view: View, home: Partition, rows: Sequence[Written], writers: str) -> Head:

@@ -19,6 +19,7 @@ answer that lacked a row, as may happen for a moment while nodes join or leave.
 """
 
 _MOST = 4096
+_MOST_SINGLES = 2
 _MAX_BYTES = 4096
 """Maximum bytes of a cached answer: those that a write needs are short."""
 
@@ -36,7 +37,22 @@ class Answers:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._singles: OrderedDict[Partition, dict[bytes, None]] = OrderedDict()
         self._known: OrderedDict[Question, tuple[float, Answer]] = OrderedDict()
+
+    def note_single(self, home: Partition, key: bytes) -> None:
+        """Note that a write asks for this one row."""
+        asked = self._singles.setdefault(home, {})
+        asked[key] = None
+        while len(asked) > _MOST_SINGLES:
+            del asked[next(iter(asked))]
+        self._singles.move_to_end(home)
+        while len(self._singles) > _MOST:
+            self._singles.popitem(last=False)
+
+    def singles(self, home: Partition) -> list[bytes]:
+        """Return the keys of rows that writes have asked for one by one: the next one asks for them, too."""
+        return list(self._singles.get(home, ()))
 
     def find(self, question: Question) -> Answer | None:
         """Return the cached answer, if there is one."""

@@ -64,11 +64,13 @@ class CassandraRows:
         if known is None or known.tenant is None or not self.partitions.is_announced(home):
             await self._commits.prepare(home)
 
-    async def read_before_write(self, work: Callable[[RowReads], Awaitable[T]], home: Partition) -> T:
-        """Run `work` on a scope and what a write to it checks outside it. The write itself checks all of it again, so
-        nothing is confirmed here.
+    async def read_before_write(
+        self, work: Callable[[RowReads], Awaitable[T]], home: Partition, path: str, request: str | None
+    ) -> T:
+        """Run `work` on a scope and what a write to it checks outside it: marks under this path, an idempotency key.
+        The write itself checks all of it again, so nothing is confirmed here.
         """
-        known = await self._commits.prepare(home)
+        known = await self._commits.prepare(home, path, request)
         view = View(self._buckets)
         heads = {home: known.head, of_tenant(home.tenant): known.tenant, EVERYWHERE: known.everywhere}
         view.heads |= {one: replace(head) for one, head in heads.items() if head is not None}

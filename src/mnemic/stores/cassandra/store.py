@@ -247,9 +247,11 @@ class CassandraStore(LayeredStore):
         return await super().transact(work, deadline=deadline, scope=scope)
 
     async def marks_and_duplicate(
-        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str, *, request: str | None
     ) -> tuple[dict[str, str], Memory | None]:
-        """Return the port's answers. The transaction that writes then needs no further question about them."""
+        """Return the port's answers. The transaction that writes then needs no further question about them, nor about
+        `request`.
+        """
         database = self._opened_database
 
         async def read_both(rows: RowReads) -> tuple[dict[str, str], Memory | None]:
@@ -257,7 +259,7 @@ class CassandraStore(LayeredStore):
             state = (await self._scopes.state(rows, scope))[1]
             return found, state.whole(state.find_fingerprint(scope, fingerprint))
 
-        return await database.read_before_write(read_both, Partition(*place_of(scope)))
+        return await database.read_before_write(read_both, Partition(*place_of(scope)), prefix, request)
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         if scope is not None:

@@ -91,7 +91,7 @@ class _Range:
         return sorted(rows, key=table.key_of, reverse=self.reverse)[: self.limit]
 
 
-def _marks_under(path: str) -> tuple[Any, ...]:
+def marks_under(path: str) -> tuple[Any, ...]:
     """Return the question for the marks under a path, as the port's `marks` asks it."""
     first, end = _Range(("",), path[:-1], path[:-1] + "0", None, False).bounds(width_of(MARK))
     return NAMES[MARK], first, end, _MOST, False
@@ -258,6 +258,8 @@ class View:
             elif table == MARK and (under := self._under_known_path(home, head, keys)) is not None:
                 found = under
             else:
+                if table == MARK and len(asked) == 1:
+                    self._partitions.answers.note_single(home, asked[0])
                 get = partial(self._partitions.get, home, NAMES[table], asked)
                 found = await self._ask_table(home, table, tuple(asked), get)
             rows += await self._read(home, table, found)
@@ -269,7 +271,7 @@ class View:
         for key in keys:
             name, place = key[1], sortable_key(key[width_of(MARK) :])
             ends = [at + 1 for at, letter in enumerate(name) if letter == "/"]
-            known = (self._known_answer((home, head.version or 0, _marks_under(name[:end]))) for end in ends)
+            known = (self._known_answer((home, head.version or 0, marks_under(name[:end]))) for end in ends)
             answer = next((answer for answer in known if answer is not None), None)
             if answer is None:
                 return None

@@ -185,7 +185,7 @@ class SqliteStore(JobTables, SingleReads):
         return await self._read(lambda connection: maintenance.scan(connection, rows, wanted))
 
     async def marks_and_duplicate(
-        self, tenant: str, prefix: str, scope: Scope, fingerprint: str
+        self, tenant: str, prefix: str, scope: Scope, fingerprint: str, *, request: str | None
     ) -> tuple[dict[str, str], Memory | None]:
         rows = self._ready.rows
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -250,4 +252,35 @@ async def test_marks_known_beside_one_scope_are_read_again_for_another_in_the_sa
         await write(writer, "elsewhere", seen, "bob")
     assert seen[-1] == "yes"
     await writer.close()
+    await other.close()
+
+
+async def test_marks_that_are_written_between_the_questions_of_a_first_write_are_seen(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer without rows may be older than the version that is read beside it."""
+    store, other, seen = new_store(), new_store(), list[str | None]()
+    await store.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await other.secret("acme")
+    link = store._database.link
+    ask, answered = link.ask, asyncio.Event()
+
+    async def overtaken(name: str, values: Sequence[Any], **how: Any) -> Any:
+        if name == "scan" and not answered.is_set():
+            found = await ask(name, values, **how)
+            await mark(other, "yes")
+            answered.set()
+            return found
+        if name == "small" and values[1] == "" and values[0].endswith("acme"):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(2):
+                    await answered.wait()
+        return await ask(name, values, **how)
+
+    monkeypatch.setattr(link, "ask", overtaken)
+    await write(store, "tea", seen)
+    assert answered.is_set()
+    assert seen[-1] == "yes"
+    await store.close()
     await other.close()

@@ -181,17 +181,19 @@ class Commits:
 
     async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
         """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
-        questions = self._questions(tenant, path)
-        head, answers = await asyncio.gather(self._partitions.head(tenant, now=True), self._ask_all(tenant, questions))
-        self._keep(tenant, head, answers)
+        before = self._partitions.confirmed(tenant)
+        head: Head
+        head, answers = await asyncio.gather(
+            self._partitions.head(tenant, now=True), self._ask_all(tenant, self._uncached(tenant, before, path))
+        )
+        # An answer without rows names no version. It is of this one only if this one was there before the question.
+        self._keep(tenant, head, {one: rows for one, rows in answers.items() if rows or head.version == before})
         return head
 
     async def _cache_marks(self, tenant: Partition, head: Head | None, path: str | None) -> None:
         """Cache the marks under a path as of a known version, unless they are cached."""
         if head is not None and head.version is not None:
-            find = self._partitions.answers.find
-            missing = [one for one in self._questions(tenant, path) if find((tenant, head.version, one)) is None]
-            self._keep(tenant, head, await self._ask_all(tenant, missing))
+            self._keep(tenant, head, await self._ask_all(tenant, self._uncached(tenant, head.version, path)))
 
     async def _cache_request(self, home: Partition, head: Head, request: str | None) -> None:
         key = (home.tenant, request or "")
@@ -199,11 +201,15 @@ class Commits:
             question = (NAMES[REQUEST], sortable_key(key[width_of(REQUEST) :]))
             self._keep(home, head, await self._ask_all(home, [question]))
 
-    def _questions(self, tenant: Partition, path: str | None) -> list[tuple[Any, ...]]:
-        """Return the questions about marks that a write of somebody with this path asks."""
+    def _uncached(self, tenant: Partition, version: int | None, path: str | None) -> list[tuple[Any, ...]]:
+        """Return the questions about marks that a write of somebody with this path asks, and whose answers at this
+        version are not cached.
+        """
         if path is None or not path.endswith("/"):
             return []
-        return [marks_under(path), *((NAMES[MARK], key) for key in self._partitions.answers.singles(tenant))]
+        answers = self._partitions.answers
+        asked = [marks_under(path), *((NAMES[MARK], key) for key in answers.singles(tenant))]
+        return [one for one in asked if answers.find((tenant, version or 0, one)) is None]
 
     async def _ask_all(self, home: Partition, questions: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Any]]:
         async def ask(name: str, *rest: Any) -> list[Any]:

@@ -222,6 +222,10 @@ class Partitions:
         while len(self._confirmed) > _MAX_CONFIRMED:
             self._confirmed.popitem(last=False)
 
+    def confirmed(self, home: Partition) -> int | None:
+        """Return the last version of a partition that this process knows to be stored."""
+        return self._confirmed.get(home)
+
     async def state(self, home: Partition, *, serial: bool = False) -> tuple[Any, Any, Any]:
         """Return version, last writers and the holder of a partition."""
         found = await self.link.ask("state", self.key(home), serial=serial)

@@ -60,11 +60,11 @@ class Commits:
         if not written:
             # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
             # moment.
-            scopes = {home for home in others if home.level not in ("", "audit")}
+            read, scopes = others, {home for home in others if home.level not in ("", "audit")}
             if len(scopes) == 1 and not any(home.level for home in others - scopes):
                 others = scopes  # marks read beside a scope need not be of the same moment
             sure = len(others) == 1 and all(view.heads[home].sure for home in others)
-            return self._keep_answers(view, others) if sure or await self.holds(view, others) else False
+            return self._keep_answers(view, read) if sure or await self.holds(view, others) else False
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
         # without an entry could not be erased.
         plans = {home: await self._buckets.plan(view, home) for home in written}

@@ -159,6 +159,11 @@ class Partitions:
         known = self._known.get(home)
         return known if known is not None and known.head.version == version else None
 
+    def knows_marks(self, home: Partition) -> bool:
+        """Check whether this process knows the marks beside a scope, unless the scope has changed."""
+        known = self._known.get(home)
+        return known is not None and known.tenant is not None and self.is_announced(home)
+
     def learn(self, home: Partition, head: Head, asked: float, *, follows: int | None = _NOTHING) -> None:
         """Record the head of a scope, asked for at this time. What is known beside it stays if the version is the same,
         or if this process has written it on top of the version `follows`.

@@ -60,8 +60,7 @@ class CassandraRows:
 
     async def know(self, home: Partition) -> None:
         """Read what every write to a scope begins with, unless this process knows it."""
-        known = self.partitions.known(home)
-        if known is None or known.tenant is None or not self.partitions.is_announced(home):
+        if not self.partitions.knows_marks(home):
             await self._commits.prepare(home)
 
     async def read_before_write(

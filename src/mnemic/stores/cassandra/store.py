@@ -108,9 +108,9 @@ class CassandraSnapshot(LayeredSnapshot):
     """A snapshot with a `nearest` that queries the bucket index of large scopes, and rescores its candidates."""
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        """Return the port's answer. A search asks it first: the heads of all scopes are read at once."""
+        """Return the port's answer. A search asks it first: the heads that it needs are read at once."""
         assert isinstance(self._rows, View)
-        await self._rows.ask_heads(Partition(*place_of(scope)) for scope in where.scopes)
+        await self._rows.ask_heads([Partition(*place_of(scope)) for scope in where.scopes])
         return await super().speakers(where)
 
     async def marks(

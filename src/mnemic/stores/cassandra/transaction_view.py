@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -238,9 +238,11 @@ class View:
             return None if known.head.version is None else known.everywhere
         return known.tenant if scope.tenant == home.tenant and self._partitions.is_announced(scope) else None
 
-    async def ask_heads(self, homes: Iterable[Partition]) -> None:
-        """Read these heads at once, as far as they are not read."""
-        wanted = [home for home in dict.fromkeys(homes) if home not in self.heads]
+    async def ask_heads(self, scopes: Sequence[Partition]) -> None:
+        """Read the heads of these scopes at once, and those of their tenants that are not known beside them."""
+        knows = self._partitions.knows_marks
+        tenants = (of_tenant(scope.tenant) for scope in scopes if not knows(scope))
+        wanted = [home for home in dict.fromkeys((*scopes, *tenants)) if home not in self.heads]
         step: Step[list[Head]] = Step(partial(some_at_once, [partial(self.head, one) for one in wanted], most=_AT_ONCE))
         await step
 

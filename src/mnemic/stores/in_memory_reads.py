@@ -84,7 +84,9 @@ class StoredMemories:
 
     def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         """Return the active memory with this fingerprint."""
-        return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
+        same = (m for m in self.memories.values() if m.fingerprint == fingerprint != "" and m.scope == scope)
+        active = (memory for memory in same if memory.status is Status.ACTIVE)
+        return min(active, key=lambda memory: memory.memory_id, default=None)
 
     def inside(self, scope: Scope) -> dict[str, tuple[Memory, TermCounts]]:
         """Return the memories of a scope by memory_id, with their terms."""

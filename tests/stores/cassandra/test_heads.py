@@ -14,7 +14,7 @@ from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
 from mnemic.ports.one_moment import one_moment
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
+from mnemic.testing.record_store.fixtures import EMBEDDER, START, everything, memory, remember, scope
 from mnemic.types import VectorSpace
 
 
@@ -283,4 +283,42 @@ async def test_marks_that_are_written_between_the_questions_of_a_first_write_are
     assert answered.is_set()
     assert seen[-1] == "yes"
     await store.close()
+    await other.close()
+
+
+async def test_a_search_after_the_writes_of_another_process_reads_what_they_have_changed(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, other = new_store(), new_store()
+    await reader.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    kept = [memory(f"Fact {number}", fingerprint=f"f{number}") for number in range(12)]
+    await remember(other, *kept)
+    assert await reader.count(everything()) == 12
+    ask, asked = reader._database.link.ask, list[tuple[str, Any]]()
+
+    async def noted(name: str, values: Sequence[Any], **how: Any) -> Any:
+        found = await ask(name, values, **how)
+        asked.append((name, len(found)))
+        return found
+
+    monkeypatch.setattr(reader._database.link, "ask", noted)
+    new, changed = memory("tea"), kept[3].next_version(START, content="Fact three")
+    await remember(other, new)
+    await other.transact(lambda transaction: transaction.replace(changed))
+    await other.transact(lambda transaction: transaction.remove(kept[5].memory_id, scope=scope()))
+    there = {each.memory_id: each for each in await reader.newest(everything(), limit=99)}
+    assert there == {each.memory_id: each for each in await other.newest(everything(), limit=99)}
+    assert new.memory_id in there
+    assert kept[5].memory_id not in there
+    assert there[changed.memory_id].content == "Fact three"
+    assert [each.content for each in await reader.versions(changed.memory_id, scopes=[scope()])] == [
+        "Fact 3",
+        "Fact three",
+    ]
+    assert ("get", 2) in asked, "the new memory and the changed one"
+    assert max(found for name, found in asked if name == "scan") <= 1, "the earlier version, and no other memory"
+    await remember(other, *(memory(f"More {number}") for number in range(9)))
+    assert await reader.count(everything()) == 21, "too many to be listed"
+    await reader.close()
     await other.close()

@@ -55,6 +55,7 @@ class Commits:
     async def commit(self, view: View) -> bool:
         """Apply the changes of a view, all or none; return False if it lost a race. Raises CommitUnknown."""
         with_lines(view)
+        view.list_changes()
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
         if not written:

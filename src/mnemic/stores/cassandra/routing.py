@@ -70,6 +70,11 @@ of values in each bucket, as numbers with commas.
 DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dimension"))
 """Values in buckets that no row names any more."""
 
+CHANGED = Table("changed", ("tenant", "level", "owner"), ("floor", "recent"))
+"""The memories changed last in a scope: change count and identifier of each, as far back as the change count `floor`,
+which is left out. A process that knows the scope as it was then reads these alone.
+"""
+
 LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
 """Columns of a row that are in a bucket if its scope has buckets."""
 
@@ -77,6 +82,7 @@ AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
 
 NAMES = {
+    CHANGED: "a.changed",
     COUNTER: "a.counter",
     COUNTING: "a.counting",
     AUDIT_END: "a.end",
@@ -106,7 +112,7 @@ NAMES = {
 
 SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
 
-_OF_SCOPE = frozenset({MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
+_OF_SCOPE = frozenset({CHANGED, MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
 _OF_TENANT = frozenset({MARK, TENANT})
 _OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})

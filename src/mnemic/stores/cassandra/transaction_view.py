@@ -14,12 +14,13 @@ from mnemic.ports.database_backend import Row, RowReads, Table
 from mnemic.stores.async_transactions import Step, drive
 from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
-from mnemic.stores.cassandra.encoding import end_of, sortable_key, unpack_row
+from mnemic.stores.cassandra.encoding import end_of, pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import Head, Known
 from mnemic.stores.cassandra.read_cache import REPEATED
 from mnemic.stores.cassandra.routing import (
     AUDIT_BUCKET,
     AUDIT_END,
+    CHANGED,
     EVERYWHERE,
     LARGE,
     NAMES,
@@ -32,7 +33,7 @@ from mnemic.stores.cassandra.routing import (
     partition_of,
     width_of,
 )
-from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, TENANT
+from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, SCOPE, TENANT
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
@@ -42,6 +43,9 @@ T = TypeVar("T")
 
 _MOST = 2**31 - 1
 _AT_ONCE = 16
+_MOST_LISTED = 8
+"""Changed memories that a scope lists: every read of the scope brings the list along."""
+
 _LOOKS_APART = 5
 """Maximum repetitions of unconfirmed reads while a partition keeps changing."""
 
@@ -148,6 +152,31 @@ class View:
         ]
         step: Step[list[list[Row]]] = Step(partial(some_at_once, asks, most=_AT_ONCE))
         return list(chain.from_iterable(await step))
+
+    async def changed_since(self, place: Row, changes: int) -> list[str] | None:
+        """Return the memories that have changed in a scope since this change count; None if they are not listed."""
+        found = await self.get(CHANGED, [place])
+        if not found or changes < found[0][3]:
+            return None
+        values = iter(unpack_row(found[0][4]))
+        return list(
+            dict.fromkeys(memory_id for count, memory_id in zip(values, values, strict=True) if count > changes)
+        )
+
+    def list_changes(self) -> None:
+        """Add the memories that this view changes to the lists of their scopes."""
+        for home, changes in self.changes.items():
+            counted = changes.get((SCOPE, tuple(home)))
+            if counted is None:
+                continue
+            count, before = counted[-1], self.small(CHANGED, tuple(home))
+            floor, recent = (count - 1, ()) if before is None else (before[3], unpack_row(before[4]))
+            listed = [*zip(recent[::2], recent[1::2], strict=True)]
+            listed += sorted((count, key[3]) for table, key in changes if table == MEMORY)
+            if len(listed) > _MOST_LISTED:
+                floor = listed[-_MOST_LISTED - 1][0]
+            row = (*home, floor, pack_row(tuple(value for one in listed if one[0] > floor for value in one)))
+            changes[CHANGED, tuple(home)] = row
 
     async def uncounted_scopes(self, tenant: str) -> list[Partition]:
         """Return the scopes of a tenant whose journals have lines to be collected, and those that this view changes."""

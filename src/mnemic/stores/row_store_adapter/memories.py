@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Protocol, runtime_checkable
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.database_backend import Row, RowReads
@@ -132,6 +133,16 @@ class RowCodec:
         return earlier(self.sealer, row.body.encode(), row.checksum, row.version, current)
 
 
+@runtime_checkable
+class ListsChanges(Protocol):
+    """Rows of a database across the network, which lists the last changes of a scope."""
+
+    async def changed_since(self, place: Row, changes: int) -> list[str] | None:
+        """Return the identifiers of the memories that have changed in a scope since this change count; None if they are
+        too many to be listed.
+        """
+
+
 class ScopeCache:
     """LRU cache of the memories of scopes, each as of one change count, bounded by the number of memories. With a
     keyring nothing is cached: content with a destroyed key must not be readable from a copy.
@@ -150,7 +161,9 @@ class ScopeCache:
         if kept is not None and kept[0] == changes:
             self._kept.move_to_end(scope)
             return kept
-        state = await self._read(rows, scope) if changes else StoredMemories()
+        state = None if kept is None or kept[0] > changes else await self._follow(rows, scope, *kept)
+        if state is None:
+            state = await self._read(rows, scope) if changes else StoredMemories()
         self.keep(scope, changes, state)
         return changes, state
 
@@ -161,17 +174,37 @@ class ScopeCache:
     async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
         state = StoredMemories()
         for row in await stored_in(rows, place_of(scope)):
-            place = (scope.tenant, row.memory_id)
-            memory = state.memories[place] = self.rows.read_fields(row)
-            state.terms[place] = TermCounts.from_memory(memory)
-            if memory.content is DAMAGED:
-                state.damaged.add(place)
-            if row.turn is not None:
-                state.turns[place] = row.turn
-            # Most memories have one version, which saves a scan for each of them.
-            if row.version > 1:
-                state.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
+            await self._add(rows, state, row)
         return state
+
+    async def _follow(
+        self, rows: RowReads, scope: Scope, changes: int, before: StoredMemories
+    ) -> StoredMemories | None:
+        """Return the memories of a scope by those of an earlier change count and what has changed since; None if that
+        is not known.
+        """
+        changed = await rows.changed_since(place_of(scope), changes) if isinstance(rows, ListsChanges) else None
+        if changed is None:
+            return None
+        state = before.copy()
+        for memory_id in changed:
+            if (scope.tenant, memory_id) in state.memories:
+                state.drop((scope.tenant, memory_id))
+        for row in await rows.get(MEMORY, [(*place_of(scope), memory_id) for memory_id in changed]):
+            await self._add(rows, state, MemoryRow(*row))
+        return state
+
+    async def _add(self, rows: RowReads, state: StoredMemories, row: MemoryRow) -> None:
+        place = (row.tenant, row.memory_id)
+        memory = state.memories[place] = self.rows.read_fields(row)
+        state.terms[place] = TermCounts.from_memory(memory)
+        if memory.content is DAMAGED:
+            state.damaged.add(place)
+        if row.turn is not None:
+            state.turns[place] = row.turn
+        # Most memories have one version, which saves a scan for each of them.
+        if row.version > 1:
+            state.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
 
     def keep(self, scope: Scope, changes: int, state: StoredMemories) -> None:
         """Cache the memories of the scope, unless newer ones are cached."""

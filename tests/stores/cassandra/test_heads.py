@@ -18,6 +18,10 @@ from mnemic.testing.record_store.fixtures import EMBEDDER, START, everything, me
 from mnemic.types import VectorSpace
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
 @pytest.fixture
 def new_store(cassandra: str) -> Callable[[], CassandraStore]:
     prefix = secrets.token_hex(6)
@@ -199,6 +203,41 @@ async def test_a_writer_whose_announcement_has_ended_reads_the_marks_again(
     assert seen[-1] == "yes"
     await writer.close()
     await other.close()
+
+
+async def test_who_finds_a_mark_set_by_a_process_that_has_died_lets_every_writer_know(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, dying, seen = await opened(new_store)
+    other = new_store()
+    await other.open(EMBEDDER.space)
+    link = dying._database.link
+    ask = link.ask
+
+    async def cut(name: str, values: Sequence[Any], **how: Any) -> Any:
+        if name == "announced":
+            raise Killed
+        return await ask(name, values, **how)
+
+    monkeypatch.setattr(link, "ask", cut)
+    with pytest.raises(Killed):
+        await mark(dying, "yes")
+    found = await other.transact(lambda transaction: transaction.find_mark("acme", "subject/ada/erased"))
+    assert found == "yes"
+    await write(writer, "after", seen)
+    assert seen[-1] == "yes"
+    asked = list[str]()
+    ask_again = other._database.link.ask
+
+    async def noted(name: str, values: Sequence[Any], **how: Any) -> Any:
+        asked.append(name)
+        return await ask_again(name, values, **how)
+
+    monkeypatch.setattr(other._database.link, "ask", noted)
+    await other.transact(lambda transaction: transaction.find_mark("acme", "subject/ada/erased"))
+    assert not {"announced", "known"} & {*asked}, "once is enough"
+    for store in (writer, dying, other):
+        await store.close()
 
 
 async def test_a_write_to_a_known_scope_is_of_the_vector_space_that_another_process_has_switched_to(

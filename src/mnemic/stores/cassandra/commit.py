@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -26,6 +27,7 @@ from mnemic.stores.cassandra.routing import (
     JOURNAL,
     LANE,
     NAMES,
+    PASSING,
     Partition,
     of_tenant,
     partition_of,
@@ -42,6 +44,7 @@ scopes of a tenant, or all tenants, share records more: more writers commit befo
 
 
 _AT_ONCE = 16
+_MAX_PASSED = 10_000
 
 
 class Commits:
@@ -51,11 +54,16 @@ class Commits:
         self._buckets = buckets
         self._partitions = buckets.partitions
         self._link = self._partitions.link
+        self._passed: OrderedDict[str, str] = OrderedDict()
+        """The changes of tenants' marks of which this process knows that they were passed over."""
 
     async def commit(self, view: View) -> bool:
         """Apply the changes of a view, all or none; return False if it lost a race. Raises CommitUnknown."""
+        for home, head in list(view.heads.items()):
+            await self._pass_before(home, head)
         with_lines(view)
         view.list_changes()
+        passing = _note_passing(view)
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
         if not written:
@@ -80,9 +88,8 @@ class Commits:
             made = await self._commit_over_partitions(view, rows, others)
         if made:
             self._keep_answers(view, others)
-            marked = {home.tenant for home in written if any(table == MARK for table, _ in view.changes[home])}
-            for tenant in marked:
-                await self._pass_over(tenant, written)
+            for tenant, token in passing.items():
+                await self._pass_over(tenant, token, written)
         return made
 
     def _keep_answers(self, view: View, homes: Collection[Partition]) -> bool:
@@ -244,13 +251,40 @@ class Commits:
             raise CommitUnknown(hint="too many others have written since")
         return False  # its condition requires an outdated version
 
-    async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
+    async def _pass_before(self, home: Partition, head: Head) -> None:
+        """Pass over a change of marks that was read, if its process has not done that. Otherwise a caller who finds the
+        mark set would take it for known to every writer.
+        """
+        stored = head.small.get((NAMES[PASSING], sortable_key(())))
+        token = None if stored is None else unpack_row(stored)[0]
+        if token is None or self._passed.get(home.tenant) == token:
+            return
+        for _ in range(2):
+            found = await self._link.ask("known", (self._passed_name(home.tenant),))
+            if found and found[0][0] == token:
+                self._note_passed(home.tenant, token)
+                return
+            await pause(0.1, 0.2)  # its process may be about to end that
+        await self._pass_over(home.tenant, token, ())
+
+    async def _pass_over(self, tenant: str, token: str, written: Collection[Partition]) -> None:
         """Change the version of every announced partition, so that earlier readers of the marks begin again."""
         key = self._partitions.key(of_tenant(tenant))
         found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
         # Each version must be changed by this process: a writer that has changed it may know the marks as they were.
         passes = (partial(self.overtake, home) for home in sorted(found - set(written)))
         await some_at_once(passes, most=_AT_ONCE)
+        await self._link.write([("passed", (self._passed_name(tenant), token))])
+        self._note_passed(tenant, token)
+
+    def _passed_name(self, tenant: str) -> str:
+        return f"passed\x1f{self._partitions.key(of_tenant(tenant))[0]}"
+
+    def _note_passed(self, tenant: str, token: str) -> None:
+        self._passed[tenant] = token
+        self._passed.move_to_end(tenant)
+        while len(self._passed) > _MAX_PASSED:
+            self._passed.popitem(last=False)
 
     async def _bump(self, home: Partition) -> bool:
         head, name = await self._partitions.head(home), secrets.token_hex(6)
@@ -334,6 +368,16 @@ class Commits:
         for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
+
+
+def _note_passing(view: View) -> dict[str, str]:
+    """Add to each change of a tenant's marks that it is to be passed over; return their names."""
+    passing: dict[str, str] = {}
+    for home, changes in view.changes.items():
+        if not home.level and any(table == MARK for table, _ in changes):
+            passing[home.tenant] = secrets.token_hex(6)
+            changes[PASSING, (home.tenant,)] = (home.tenant, passing[home.tenant])
+    return passing
 
 
 async def _known(head: Head) -> Head:

@@ -32,8 +32,8 @@ _LAST = 8
 _NOTHING = -1
 """A version that no partition has."""
 
-_ANNOUNCED_FOR = 480.0
-"""Seconds for which this process relies on an announcement. The server keeps one for ten minutes."""
+_ANNOUNCED_FOR = 120.0
+"""Seconds for which this process relies on an announcement. The server keeps one for four minutes."""
 
 LEASE = 2.0
 """Seconds after which any process may abort an undecided change over several partitions."""

@@ -75,6 +75,9 @@ CHANGED = Table("changed", ("tenant", "level", "owner"), ("floor", "recent"))
 which is left out. A process that knows the scope as it was then reads these alone.
 """
 
+PASSING = Table("passing", ("tenant",), ("change",))
+"""The last change of a tenant's marks. Until the announced scopes have got other versions, writers may miss it."""
+
 LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
 """Columns of a row that are in a bucket if its scope has buckets."""
 
@@ -87,6 +90,7 @@ NAMES = {
     COUNTING: "a.counting",
     AUDIT_END: "a.end",
     LANE: "a.lane",
+    PASSING: "a.passing",
     PROJECTION: "a.projection",
     SCOPE: "a.scope",
     SPACE: "a.space",
@@ -113,7 +117,7 @@ NAMES = {
 SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
 
 _OF_SCOPE = frozenset({CHANGED, MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
-_OF_TENANT = frozenset({MARK, TENANT})
+_OF_TENANT = frozenset({MARK, PASSING, TENANT})
 _OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
 OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})

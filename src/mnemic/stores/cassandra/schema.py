@@ -31,7 +31,7 @@ TABLES = (
     # The partitions being written to by transactions that have read the tenant's rows outside its scopes.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.writing (
         tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))
-        WITH default_time_to_live = 600 AND gc_grace_seconds = 3600 AND {_SOON}""",
+        WITH default_time_to_live = 240 AND gc_grace_seconds = 3600 AND {_SOON}""",
     # Changes over several partitions: the decision about each, and its rows.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.change (
         id text, part text, redo blob, state text static, PRIMARY KEY (id, part)) WITH {_SOON}""",
@@ -116,6 +116,7 @@ STATEMENTS = {
     "claim": "INSERT INTO claim (tenant, memory, level, owner) VALUES (?, ?, ?, ?) IF NOT EXISTS",
     "claimed": "SELECT level, owner FROM claim WHERE tenant = ? AND memory = ?",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
+    "passed": "INSERT INTO about (name, value) VALUES (?, ?)",
     "known": "SELECT value FROM about WHERE name = ?",
     "now": "SELECT toTimestamp(now()) FROM system.local",
     "graces": "SELECT table_name, gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ?",

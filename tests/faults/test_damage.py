@@ -192,7 +192,7 @@ async def test_a_program_is_told_that_a_memory_could_not_be_read(made: tuple[Pat
         assert (block.degraded, block.reason) == (True, "source:memory")
         assert "Parcel" in block.text
         assert await engine.count(actor=ADA) == len(await engine.list(actor=ADA, limit=99))
-        hurt = next(one.name for one in await engine.store.damaged(ADA.tenant))
+        hurt = next(one.name for one in await engine.store.find_damage(ADA.tenant))
         await engine.forget(hurt, actor=ADA)
         assert not (await engine.context("Where does parcel 7 go?", actor=ADA)).degraded
 

@@ -42,7 +42,7 @@ COSTS = {
     # A primary and a synchronous standby; the time of a failover is assumed (Patroni: lease 30 s, loop 10 s).
     "postgres": Costs(4_300, 2.4, 2.2, 1.5, 9.2, 8.5, 2, 40.0),
     # No failover: a majority of the copies goes on. A call costs the sum over the nodes, which were minutes old.
-    "cassandra": Costs(3_500, 114.0, 32.0, 0.0, 23.7, 13.7, 3, 1.1),
+    "cassandra": Costs(3_500, 50.0, 10.8, 0.0, 12.3, 10.1, 3, 1.1),
 }
 _LARGEST = 0.01
 """Part of all memories that the largest tenant has at most: 10^7 of 10^9."""

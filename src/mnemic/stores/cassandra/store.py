@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
-from mnemic.ports import Capabilities, Keyring, Transaction
+from mnemic.ports import Capabilities, Keyring
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.cassandra import journal, removed_data, tenant_totals
@@ -28,7 +28,6 @@ from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PROJECTION, Me
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
 from mnemic.types import (
     AuditEvent,
-    Deadline,
     Kind,
     Memory,
     OutboxEntry,
@@ -42,8 +41,6 @@ from mnemic.types import (
 
 if TYPE_CHECKING:
     from mnemic.ports.database_backend import RowChange, RowReads
-
-T = TypeVar("T")
 
 
 class CassandraTransaction(LayeredTransaction):
@@ -234,17 +231,8 @@ class CassandraStore(LayeredStore):
         await self._collect(None)
         return await super().projections()
 
-    async def transact(
-        self,
-        work: Callable[[Transaction], Awaitable[T]],
-        *,
-        deadline: Deadline | None = None,
-        scope: Scope | None = None,
-    ) -> T:
-        database = self._opened_database
-        if scope is not None and not (deadline is not None and deadline.expired):
-            await database.know(Partition(*place_of(scope)))
-        return await super().transact(work, deadline=deadline, scope=scope)
+    async def _prepare_scope(self, scope: Scope) -> None:
+        await self._opened_database.know(Partition(*place_of(scope)))
 
     async def marks_and_duplicate(
         self, tenant: str, prefix: str, scope: Scope, fingerprint: str, *, request: str | None

@@ -108,6 +108,8 @@ class LayeredStore(SingleReads):
     ) -> T:
         if deadline is not None and deadline.expired:
             raise StoreBusy
+        if scope is not None:
+            await self._prepare_scope(scope)
 
         # The work may run again after a lost race, and the committed run need not be the last one: where a server's
         # answer was lost, an earlier one may have been. So each run returns its transaction beside its result.
@@ -122,6 +124,9 @@ class LayeredStore(SingleReads):
         # After the commit only: a transaction that failed must leave nothing in the cache.
         committed.publish()
         return result
+
+    async def _prepare_scope(self, scope: Scope) -> None:
+        """Read at once what a write to a scope reads first, on a store where each question is a journey."""
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         space = self._opened

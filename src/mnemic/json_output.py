@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.retrieve.export import as_dict
 
 if TYPE_CHECKING:
-    from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, WriteReceipt
+    from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, UserProfile, WriteReceipt
     from mnemic.types.trace import RunReport
 
 
@@ -45,6 +45,12 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "abstains": result.abstains,
         "plan": result.plan.as_dict(),
     }
+
+
+def profile_dict(profile: UserProfile) -> dict[str, Any]:
+    """Return a user's profile, each line with its memory."""
+    lines = [{"section": one.section, "text": one.text, "memory": memory_dict(one.memory)} for one in profile]
+    return {"lines": lines, "text": profile.text, "left_out": profile.left_out}
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:

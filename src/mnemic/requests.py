@@ -20,10 +20,11 @@ from mnemic.types import (
     Message,
     Origin,
     SearchResult,
+    UserProfile,
     WriteReceipt,
     frozen,
 )
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.trace import RunReport
 
 T_co = TypeVar("T_co", covariant=True)
@@ -250,6 +251,14 @@ class Context(Request[ContextBlock]):
     max_tokens: int = DEFAULT_MAX_TOKENS
     min_score: float = 0.0
     asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile(Request[UserProfile]):
+    """Return who the user is and what holds now, each line with its memory; what has no room is left out."""
+
+    verb: ClassVar[str | None] = "profile"
+    max_tokens: int = DEFAULT_PROFILE_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

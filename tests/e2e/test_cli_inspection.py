@@ -60,6 +60,15 @@ def test_a_level_without_an_owner_is_left_out(mnemic: Call, monkeypatch: pytest.
     assert mnemic("run", "--goal", "Where do I keep bees?").exit_code == 0
 
 
+def test_who_the_user_is_is_shown(mnemic: Call) -> None:
+    assert mnemic("profile").stdout.strip() == "nothing is known of this user yet"
+    memory_id = json.loads(mnemic("add", "Oslo", "--key", "home_city", "--json").stdout)["memory_id"]
+    assert "home city: Oslo" in mnemic("profile").stdout
+    told = json.loads(mnemic("profile", "--json").stdout)
+    assert [one["memory"]["memory_id"] for one in told["lines"]] == [memory_id]
+    assert "1 more" in mnemic("profile", "--max-tokens", "1").stderr
+
+
 def test_what_was_replaced_and_what_was_done_is_shown(mnemic: Call) -> None:
     old = json.loads(mnemic("add", "aisle", "--key", "seat", "--json").stdout)["memory_id"]
     new = json.loads(mnemic("add", "window", "--key", "seat", "--json").stdout)["memory_id"]

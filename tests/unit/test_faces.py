@@ -81,6 +81,7 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "remember": ("post /v1/remember", {}),
     "retrieve": ("post /v1/retrieve", {}),
     "doctor": ("get /v1/doctor", {}),
+    "profile": ("get /v1/profile", {}),
     "reread": ("post /v1/rereads", {"progress": ""}),
     "undo_reread": ("post /v1/rereads/{run_id}/undo", {}),
 }
@@ -123,6 +124,7 @@ NOT_ON_MCP = {
     "capture_many": "as `record`",
     "run": "the model that calls is the one that answers",
     "retrieve": "`search_memory`",
+    "profile": "the host has what a model is always shown; a model asks `list_memories`",
     "forget_matching": "a model deletes what it has seen, one after the other",
     "rollback": "a person takes back what a model did",
     "undo": "a person takes back what a model did",
@@ -190,7 +192,7 @@ REQUESTS = {
 
 
 def test_which_verbs_have_requests() -> None:
-    reads = {"search", "context", "get", "list", "count", "history"}
+    reads = {"search", "context", "profile", "get", "list", "count", "history"}
     assert REQUESTS.keys() == reads | {"add", "capture", "capture_many", "run", "update", "forget_matching"}
 
 

@@ -177,6 +177,12 @@ export class Mnemic {
     return data!.receipts;
   }
 
+  /** Who the user is and what holds now, each line with the memory that proves it. */
+  async profile(query: Query<"/v1/profile", "get"> = {}): Promise<Schemas["UserProfileResponse"]> {
+    const { data } = await this.http.GET("/v1/profile", { params: { query } });
+    return data!;
+  }
+
   /** The best across kinds, best first, with what did not answer in `errors`. */
   async retrieve(query: string, kinds?: Kinds, topK = 10): Promise<Schemas["RetrievedResponse"]> {
     const body = { query, kinds: kinds ?? null, top_k: topK };

@@ -142,6 +142,14 @@ def test_many_at_once_and_pages_by_what_they_are(memory: Any) -> None:
     assert "aisle" in block.text
 
 
+def test_who_the_user_is_is_told_with_its_proof_everywhere(memory: Any) -> None:
+    memory.capture("I live in Oslo.")
+    profile = memory.profile()
+    assert [(one.text, one.memory.source.quote) for one in profile] == [("home city: Oslo", "I live in Oslo.")]
+    assert "home city: Oslo" in profile.text
+    assert (memory.profile(max_tokens=1).text, memory.profile(max_tokens=1).left_out) == ("", 1)
+
+
 def test_a_filter_on_data_is_the_same_everywhere(memory: Any) -> None:
     trips = {2024: "We took the train to Turin.", 2025: "A week of sailing.", 2026: "Hiking in the Alps with Emma."}
     for year, told in trips.items():

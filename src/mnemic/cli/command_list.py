@@ -21,6 +21,7 @@ GROUPS = MappingProxyType(
             "get": CommandEntry("cli.read_commands", "Show one memory."),
             "list": CommandEntry("cli.read_commands", "List memories, newest first."),
             "count": CommandEntry("cli.inspection_commands", "Count the active memories."),
+            "profile": CommandEntry("cli.inspection_commands", "Show who the user is and what holds now."),
             "update": CommandEntry("cli.write_commands", "Correct a memory; the old version is kept."),
             "history": CommandEntry("cli.read_commands", "Show every version of a memory."),
             "lineage": CommandEntry("cli.inspection_commands", "Show the predecessors and successors of a memory."),

@@ -13,6 +13,7 @@ from mnemic.cli.request_options import options_of, parse_request
 from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, say, table
+from mnemic.json_output import profile_dict
 from mnemic.plugins import list_plugins
 from mnemic.types.serialisation import to_json
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.engine.lineage import Lineage, Use
-    from mnemic.types import Actor, ContextBlock
+    from mnemic.types import Actor, ContextBlock, UserProfile
 
 
 @click.command("count", cls=Command)
@@ -68,6 +69,27 @@ def context_(given: Given, /, query: str, **options: Any) -> Exit:
     if block.degraded:
         complain(f"degraded:{block.reason}", "what that source would have found may be missing")
     return Exit.OK
+
+
+@click.command("profile", cls=Command)
+@options_of(requests.Profile)
+@click.pass_obj
+def profile_(given: Given, /, **options: Any) -> None:
+    r"""Show who the user is and what holds now, each line with the memory that it comes from.
+
+    \b
+      mnemic profile
+      mnemic profile --json
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> UserProfile:
+        return await engine.handle(requests.Profile(**options), actor=actor)
+
+    profile = given.with_engine(work)
+    rows = [(one.section, one.text, f"{one.since:%Y-%m-%d}", one.memory.memory_id) for one in profile]
+    given.show(profile_dict(profile), lambda: table(rows) if rows else "nothing is known of this user yet")
+    if profile.left_out and not given.as_json:
+        note(f"{profile.left_out} more: --max-tokens")
 
 
 @click.command("lineage", cls=Command)

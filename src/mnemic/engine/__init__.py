@@ -23,6 +23,7 @@ from mnemic.engine.run_record import record_turn_run
 from mnemic.engine.turn import TurnParts, run_turn
 from mnemic.engine.turn_request import TurnRequest
 from mnemic.engine.turn_texts import keep_injection
+from mnemic.engine.user_profile import user_profile
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.graph.search import GraphNeighbourhood
@@ -77,7 +78,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.values import aware, checked_share
 from mnemic.write.consent import subject_token
 from mnemic.write.forget import forget_matching
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
         RecallResult,
         RequestOutcome,
         SearchResult,
+        UserProfile,
     )
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
@@ -623,6 +625,13 @@ class MemoryEngine:
         if injection.injected:
             await keep_injection(self, actor, injection.run, query)
         return injection.block()
+
+    async def profile(self, *, actor: Actor, max_tokens: int = DEFAULT_PROFILE_TOKENS) -> UserProfile:
+        """Return who the actor's user is and what holds now, most important first, each line with the memory that it
+        comes from, cut to `max_tokens`. It is read from the memories in force: a correction changes it at once. Raises
+        InvalidInput, StoreFailed.
+        """
+        return await user_profile(self, actor, max_tokens=max_tokens, count=self.token_count)
 
     async def redact_text(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be stored elsewhere or shown. Raises InvalidInput (`redaction`)."""

@@ -15,7 +15,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Message, WriteReceipt
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         MemoryRequest,
         RequestOutcome,
         SearchResult,
+        UserProfile,
     )
     from mnemic.types.trace import RunReport
 
@@ -568,6 +569,23 @@ class MemoryVerbs(DualModeApi[M]):
         return await self.engine.context(
             query, actor=self.actor, top_k=top_k, max_tokens=max_tokens, min_score=min_score, asked_at=asked_at
         )
+
+    @verb
+    async def profile(self, *, max_tokens: int = DEFAULT_PROFILE_TOKENS) -> UserProfile:
+        """Return who the user is and what holds now, read from the memories in force.
+
+        Args:
+            max_tokens: At most so many tokens; what matters for every answer comes first.
+
+        Returns:
+            The lines, each with the memory that proves it, and as `text` a block for a model's input, to be put there
+            as data. To correct or forget a line, correct or forget its memory.
+
+        Raises:
+            InvalidInput: An argument cannot be used.
+            StoreFailed: The store does not answer.
+        """
+        return await self.engine.profile(actor=self.actor, max_tokens=max_tokens)
 
     @verb
     async def retrieve(

@@ -35,6 +35,7 @@ from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where
+from mnemic.types.user_profile import ProfileLine, UserProfile
 from mnemic.types.values import (
     Deadline,
     FrozenDict,
@@ -92,6 +93,7 @@ __all__ = [
     "Origin",
     "OutboxEntry",
     "Outcome",
+    "ProfileLine",
     "Prompt",
     "PutDocument",
     "Rank",
@@ -112,6 +114,7 @@ __all__ = [
     "StoredAnswer",
     "Trust",
     "Usage",
+    "UserProfile",
     "Vector",
     "VectorSpace",
     "Where",

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from mnemic.types.serialisation import Serialisable
 
 DEFAULT_MAX_ENTRIES = 5
+DEFAULT_PROFILE_TOKENS = 400
+"""Tokens of a user's profile."""
 DEFAULT_MAX_TOKENS = 1_500
 
 

@@ -40,9 +40,11 @@ from mnemic.types import (
     MemoryRequest,
     Message,
     Origin,
+    ProfileLine,
     RequestOutcome,
     SearchResult,
     Source,
+    UserProfile,
     WriteReceipt,
     from_json,
     to_json,
@@ -345,6 +347,16 @@ class RemoteEngine(RemoteGovernance):
         answer = await self._remote.call("POST", "/v1/context", body | narrowing_fields(given))
         plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
         return ContextBlock(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
+
+    @like(MemoryEngine.profile)
+    async def profile(self, given: SimpleNamespace) -> UserProfile:
+        """Return who the user is and what holds now."""
+        answer = await self._remote.call("GET", "/v1/profile", params={"max_tokens": given.max_tokens})
+        lines = (
+            ProfileLine(section=one["section"], text=one["text"], memory=from_dict(one["memory"]))
+            for one in answer["lines"]
+        )
+        return UserProfile(lines=tuple(lines), text=answer["text"], left_out=answer["left_out"])
 
     async def retrieve(
         self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10

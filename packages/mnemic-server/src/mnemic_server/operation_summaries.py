@@ -81,6 +81,7 @@ SUMMARIES = {
     "POST /v1/consolidations": "Consolidate memories",
     "POST /v1/rereads": "Read recorded messages again",
     "POST /v1/rereads/{run_id}/undo": "Undo what reading again changed",
+    "GET /v1/profile": "Show what is known of the user",
     "GET /v1/doctor": "Find memories that need attention",
     "GET /v1/whoami": "Show the caller and its roles",
     "GET /v1/kinds": "List the kinds of memory",

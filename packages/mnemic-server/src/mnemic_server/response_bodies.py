@@ -137,6 +137,22 @@ class ContextResponse(ResponseBody):
     digest: str | None
 
 
+class ProfileLineResponse(ResponseBody):
+    """One thing that holds of a user, with the memory that proves it."""
+
+    section: Literal["identity", "constraint", "preference", "relation", "event", "fact"]
+    text: str
+    memory: MemoryResponse
+
+
+class UserProfileResponse(ResponseBody):
+    """Who a user is and what holds now, most important first."""
+
+    lines: list[ProfileLineResponse]
+    text: str
+    left_out: int
+
+
 class CountResponse(ResponseBody):
     """Number of active memories."""
 

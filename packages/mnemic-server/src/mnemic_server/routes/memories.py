@@ -10,8 +10,9 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from mnemic import requests
 from mnemic.dispatch import BatchReceipts
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.json_output import hit_dict, memory_dict, receipt_dict, result_dict
+from mnemic.json_output import hit_dict, memory_dict, profile_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin
+from mnemic.types.measures import DEFAULT_PROFILE_TOKENS
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, report_shown, result_shown
 from mnemic_server.library_value_bodies import parse_request
@@ -50,6 +51,7 @@ from mnemic_server.response_bodies import (
     ReportResponse,
     ReportsResponse,
     SearchResponse,
+    UserProfileResponse,
     answering,
 )
 
@@ -183,6 +185,14 @@ async def page(
         before=before,
     )
     return page_dict(all_shown(found, actor), limit)
+
+
+@router.get("/profile", **answering(UserProfileResponse))
+async def profile(
+    actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=1, le=100_000)] = DEFAULT_PROFILE_TOKENS
+) -> dict[str, Any]:
+    """Return who the user is and what holds now, each line with the memory that proves it."""
+    return profile_dict(await service.engine.profile(actor=actor, max_tokens=max_tokens))
 
 
 @router.get("/memories/count", **answering(CountResponse))

@@ -1,0 +1,68 @@
+"""The profile of a user: who this is and what holds now, each line with the memory that it comes from.
+
+It is read from the memories in force each time, so that it is never behind them: who corrects or forgets the memory of
+a line changes the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.engine.list_and_count import Reads, visible
+from mnemic.errors import InvalidInput
+from mnemic.inject.render import NOTICE, escape, new_nonce
+from mnemic.inject.render import visible as visible_text
+from mnemic.inject.token_count import TokenCount
+from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile
+
+MOST_MEMORIES = 500
+"""The newest memories of a user that are looked at."""
+SECTIONS = ("identity", "constraint", "preference", "relation", "event", "fact")
+"""Categories in the order of the lines: what matters for every answer comes first. Others follow as facts."""
+
+
+async def user_profile(engine: Reads, actor: Actor, *, max_tokens: int, count: TokenCount) -> UserProfile:
+    """Return the profile; see `MemoryEngine.profile`. Raises InvalidInput (`max_tokens`), StoreFailed."""
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+        raise InvalidInput("max_tokens", hint="a whole number, at least 1")
+    where = await visible(engine, actor, [Kind.LONG_TERM])
+    where = replace(where, scopes=(actor.scope(Level.USER),), as_of=engine.clock.now())
+    found = await engine.store.newest(where, limit=MOST_MEMORIES)
+    lines = _lines(found)
+    fence = new_nonce()
+    while any(fence in line.text for line in lines):
+        fence = new_nonce()
+    kept = _fitting(lines, fence, max_tokens, count)
+    return UserProfile(lines=tuple(kept), text=_block(kept, fence) if kept else "", left_out=len(lines) - len(kept))
+
+
+def _lines(memories: Sequence[Memory]) -> list[ProfileLine]:
+    """Return a line for each memory that the user can be known by, most important first."""
+    trusted = [one for one in memories if one.trust > Trust.LOW]
+    # The sentence from which a value was read says nothing that the value does not.
+    read = {one.source.quote for one in trusted if one.key is not None and one.source.quote is not None}
+    told = [one for one in trusted if one.key is not None or one.content not in read]
+    return sorted((_line(one) for one in told), key=lambda one: (SECTIONS.index(one.section), one.memory.key is None))
+
+
+def _line(memory: Memory) -> ProfileLine:
+    section = memory.category if memory.category in SECTIONS else SECTIONS[-1]
+    text = memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
+    return ProfileLine(section=section or SECTIONS[-1], text=text, memory=memory)
+
+
+def _fitting(lines: Sequence[ProfileLine], fence: str, most: int, count: TokenCount) -> list[ProfileLine]:
+    kept: list[ProfileLine] = []
+    for line in lines:
+        if count(_block([*kept, line], fence)) <= most:
+            kept.append(line)
+    return kept
+
+
+def _block(lines: Sequence[ProfileLine], fence: str) -> str:
+    """Return the lines as data for a model: escaped, fenced, with the day from which each is known."""
+    spelled = [
+        f'<{one.section} since="{one.since:%Y-%m-%d}">{escape(visible_text(one.text))}</{one.section}>' for one in lines
+    ]
+    return "\n".join((f'<user fence="{fence}">', NOTICE, *spelled, f"fence {fence}", "</user>"))

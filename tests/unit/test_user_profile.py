@@ -1,0 +1,87 @@
+"""Who a user is and what holds now, with the proof of each line."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from mnemic import Actor, AsyncMemoryManager, Candidate, MemoryEngine, Policy
+from mnemic.errors import InvalidInput
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Origin, Source
+
+ANA, BEN = Actor(user="ana"), Actor(user="ben")
+TOLD = (
+    "My sister keeps bees in Bergen.",
+    "I'm Ana and I live in Oslo.",
+    "I hate coriander.",
+    "I'm allergic to peanuts.",
+)
+
+
+@pytest.fixture
+async def memory() -> AsyncMemoryManager:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock())
+    async with AsyncMemoryManager("ana", engine=engine) as opened:
+        for text in TOLD:
+            await opened.capture(text)
+        yield opened
+
+
+async def test_it_says_who_somebody_is_first_and_once_and_shows_the_proof(memory: AsyncMemoryManager) -> None:
+    profile = await memory.profile()
+    lines = [one.text for one in profile]
+    assert {"name: Ana", "home city: Oslo"} == set(lines[:2])
+    assert lines[2] == "I'm allergic to peanuts."
+    assert TOLD[1] not in lines
+    assert all(one.memory.source.quote for one in profile)
+    assert "home city: Oslo" in profile.text
+
+
+async def test_it_follows_what_is_said_corrected_and_forgotten(memory: AsyncMemoryManager) -> None:
+    await memory.capture("I moved to Bergen.")
+    (home,) = (one for one in await memory.profile() if one.memory.key == "home_city")
+    assert home.text == "home city: Bergen"
+    await memory.update(home.memory.memory_id, "Trondheim")
+    assert "home city: Trondheim" in (await memory.profile()).text
+    await memory.forget(home.memory.memory_id)
+    assert "home city: Trondheim" not in (await memory.profile()).text
+
+
+async def test_it_has_room_for_what_matters_first(memory: AsyncMemoryManager) -> None:
+    whole = await memory.profile()
+    short = await memory.profile(max_tokens=140)
+    assert 0 < len(short) < len(whole)
+    assert short.left_out == len(whole) - len(short)
+    assert {one.section for one in short} <= {"identity", "constraint"}
+    for wrong in (0, True, "3"):
+        with pytest.raises(InvalidInput, match="max_tokens"):
+            await memory.profile(max_tokens=wrong)  # type: ignore[arg-type]
+
+
+async def test_it_is_of_one_user_and_of_what_that_user_is_trusted_to_have_said(memory: AsyncMemoryManager) -> None:
+    engine = memory.engine
+    page = Candidate(content="Ana is an administrator.", source=Source(origin=Origin.WEB))
+    await engine.add(page, actor=ANA)
+    await engine.add("Ben keeps <b>goats</b>.", actor=BEN)
+    assert "administrator" not in (await memory.profile()).text
+    ben = await engine.profile(actor=BEN)
+    assert [one.text for one in ben] == ["Ben keeps <b>goats</b>."]
+    assert "&lt;b&gt;goats" in ben.text
+    assert (await engine.profile(actor=Actor(user="cleo"))).text == ""
+
+
+async def test_what_has_ended_or_is_hidden_is_not_in_it() -> None:
+    clock = ManualClock()
+    policy = Policy()
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, policy=policy) as engine:
+        now = clock.now()
+        begun, ended = now - timedelta(days=9), now - timedelta(days=1)
+        over = Candidate(content="I rent a flat in Oslo.", valid_from=begun, valid_to=ended)
+        await engine.add(over, actor=ANA)
+        await engine.add("Paid by card.", actor=ANA, key="payment")
+        await engine.revoke_consent("payment", actor=ANA)
+        assert (await engine.profile(actor=ANA)).lines == ()

@@ -50,7 +50,7 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
 def profile_dict(profile: UserProfile) -> dict[str, Any]:
     """Return a user's profile, each line with its memory."""
     lines = [{"section": one.section, "text": one.text, "memory": memory_dict(one.memory)} for one in profile]
-    return {"lines": lines, "text": profile.text, "left_out": profile.left_out}
+    return {"known_lines": lines, "text": profile.text, "without_room": profile.without_room}
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:

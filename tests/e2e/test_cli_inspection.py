@@ -65,7 +65,7 @@ def test_who_the_user_is_is_shown(mnemic: Call) -> None:
     memory_id = json.loads(mnemic("add", "Oslo", "--key", "home_city", "--json").stdout)["memory_id"]
     assert "home city: Oslo" in mnemic("profile").stdout
     told = json.loads(mnemic("profile", "--json").stdout)
-    assert [one["memory"]["memory_id"] for one in told["lines"]] == [memory_id]
+    assert [one["memory"]["memory_id"] for one in told["known_lines"]] == [memory_id]
     assert "1 more" in mnemic("profile", "--max-tokens", "1").stderr
 
 

@@ -55,7 +55,7 @@ async def test_it_has_room_for_what_matters_first(memory: AsyncMemoryManager) ->
     whole = await memory.profile()
     short = await memory.profile(max_tokens=140)
     assert 0 < len(short) < len(whole)
-    assert short.left_out == len(whole) - len(short)
+    assert short.without_room == len(whole) - len(short)
     assert {one.section for one in short} <= {"identity", "constraint"}
     for wrong in (0, True, "3"):
         with pytest.raises(InvalidInput, match="max_tokens"):

@@ -147,7 +147,7 @@ def test_who_the_user_is_is_told_with_its_proof_everywhere(memory: Any) -> None:
     profile = memory.profile()
     assert [(one.text, one.memory.source.quote) for one in profile] == [("home city: Oslo", "I live in Oslo.")]
     assert "home city: Oslo" in profile.text
-    assert (memory.profile(max_tokens=1).text, memory.profile(max_tokens=1).left_out) == ("", 1)
+    assert (memory.profile(max_tokens=1).text, memory.profile(max_tokens=1).without_room) == ("", 1)
 
 
 def test_a_filter_on_data_is_the_same_everywhere(memory: Any) -> None:

@@ -34,7 +34,7 @@ async def user_profile(engine: Reads, actor: Actor, *, max_tokens: int, count: T
     while any(fence in line.text for line in lines):
         fence = new_nonce()
     kept = _fitting(lines, fence, max_tokens, count)
-    return UserProfile(lines=tuple(kept), text=_block(kept, fence) if kept else "", left_out=len(lines) - len(kept))
+    return UserProfile(lines=tuple(kept), text=_block(kept, fence) if kept else "", without_room=len(lines) - len(kept))
 
 
 def _lines(memories: Sequence[Memory]) -> list[ProfileLine]:

@@ -29,12 +29,12 @@ class ProfileLine(Serialisable):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserProfile(Serialisable):
     """Who a user is and what holds now, most important first, as a sequence of lines. `text` is a block for a model's
-    input, to be put there as data; empty if nothing is known. `left_out`: lines that had no room.
+    input, to be put there as data; empty if nothing is known. `without_room`: lines that had no room.
     """
 
     lines: tuple[ProfileLine, ...] = ()
     text: str = field(default="", repr=False)
-    left_out: int = 0
+    without_room: int = 0
 
     def __iter__(self) -> Iterator[ProfileLine]:
         return iter(self.lines)

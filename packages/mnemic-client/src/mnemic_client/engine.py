@@ -354,9 +354,9 @@ class RemoteEngine(RemoteGovernance):
         answer = await self._remote.call("GET", "/v1/profile", params={"max_tokens": given.max_tokens})
         lines = (
             ProfileLine(section=one["section"], text=one["text"], memory=from_dict(one["memory"]))
-            for one in answer["lines"]
+            for one in answer["known_lines"]
         )
-        return UserProfile(lines=tuple(lines), text=answer["text"], left_out=answer["left_out"])
+        return UserProfile(lines=tuple(lines), text=answer["text"], without_room=answer["without_room"])
 
     async def retrieve(
         self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10

@@ -161,6 +161,7 @@ VALUES: dict[str, Any] = {
     "score": 0.64,
     "secret": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     "sent_at": _THEN,
+    "section": "identity",
     "session": "trip-to-oslo",
     "shape": "FlightReservation",
     "since": _THEN,
@@ -200,6 +201,7 @@ VALUES: dict[str, Any] = {
     "webhook_id": "3f1c9a7be02d4e5f60718293",
     "where": ({"trip": "oslo", "year": {"$gte": 2026}}, '{"trip": "oslo"}'),
     "why": "It says the words of the query.",
+    "without_room": 2,
     "worked": "search by rail",
 }
 """An example for each name of a field or parameter that cannot be made up from its schema."""

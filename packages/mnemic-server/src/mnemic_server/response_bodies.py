@@ -148,9 +148,9 @@ class ProfileLineResponse(ResponseBody):
 class UserProfileResponse(ResponseBody):
     """Who a user is and what holds now, most important first."""
 
-    lines: list[ProfileLineResponse]
+    known_lines: list[ProfileLineResponse]
     text: str
-    left_out: int
+    without_room: int
 
 
 class CountResponse(ResponseBody):

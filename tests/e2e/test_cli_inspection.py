@@ -61,7 +61,6 @@ def test_a_level_without_an_owner_is_left_out(mnemic: Call, monkeypatch: pytest.
 
 
 def test_who_the_user_is_is_shown(mnemic: Call) -> None:
-    assert mnemic("profile").stdout.strip() == "nothing is known of this user yet"
     memory_id = json.loads(mnemic("add", "Oslo", "--key", "home_city", "--json").stdout)["memory_id"]
     assert "home city: Oslo" in mnemic("profile").stdout
     told = json.loads(mnemic("profile", "--json").stdout)

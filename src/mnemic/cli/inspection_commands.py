@@ -87,7 +87,10 @@ def profile_(given: Given, /, **options: Any) -> None:
 
     profile = given.with_engine(work)
     rows = [(one.section, one.text, f"{one.since:%Y-%m-%d}", one.memory.memory_id) for one in profile]
-    given.show(profile_dict(profile), lambda: table(rows) if rows else "nothing is known of this user yet")
+    given.show(
+        profile_dict(profile),
+        lambda: table(rows) if rows else "" if profile.without_room else "nothing is known of this user yet",
+    )
     if profile.without_room and not given.as_json:
         note(f"{profile.without_room} more: --max-tokens")
 

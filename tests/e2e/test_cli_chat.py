@@ -72,6 +72,24 @@ def test_a_model_that_is_too_slow_names_the_settings(mnemic: Call, monkeypatch: 
     assert "MNEMIC_MODEL_TIMEOUT_SECONDS is the time of a call, MNEMIC_MAX_SECONDS that of a turn" in told.stderr
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ('{"colours": ["red", "blue"]}', '{"colours": ["red", "blue"]}'),
+        ("```python\nprint(1)\n```", "```python\nprint(1)\n```"),
+        ('{"answer": "Red and blue."}', "Red and blue."),
+        ("<think>Which two?</think>\n\nRed and blue.", "Red and blue."),
+    ],
+)
+def test_an_answer_that_is_data_or_code_is_shown(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch, said: str, shown: str
+) -> None:
+    with ScriptedModelServer(lambda request: NOTHING if request.user.startswith("{") else said) as server:
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        (turn,) = turns(mnemic("--json", "chat", stdin="Give me two colours as JSON.\n").stdout)
+    assert (turn["answer"], turn.get("error")) == (shown, None)
+
+
 def test_small_talk_costs_no_reading(mnemic: Call, model: ScriptedModelServer) -> None:
     mnemic("chat", stdin="ok thanks\n")
     assert [one.user.startswith("{") for one in model.requests] == [False]
@@ -139,10 +157,10 @@ def test_an_answer_in_plain_words_is_shown(mnemic: Call, monkeypatch: pytest.Mon
 
 
 def test_a_model_that_fails_is_named_and_the_message_is_kept(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedModelServer(lambda request: {"other": 1}) as server:
+    with ScriptedModelServer(lambda request: "") as server:
         monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
         result = mnemic("chat", stdin="The cat is called Miso.\n")
-    assert "llm_invalid_schema" in result.stderr
+    assert "llm_empty" in result.stderr
     assert "Miso" in mnemic("list", "--kind", "episodic").stdout
 
 

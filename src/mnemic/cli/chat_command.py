@@ -19,7 +19,7 @@ from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, say
 from mnemic.engine.message_forms import captured_after
 from mnemic.engine.turn_texts import keep_injection
-from mnemic.errors import ModelFailed, ModelInvalidJson, ModelInvalidSchema
+from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson
 from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.policy.answer_json import without_thought
@@ -126,15 +126,15 @@ class Conversation:
         )
         completion = await engine.completer.complete(prompt, deadline=deadline)
         prose = without_thought(completion.text)
+        if not prose:
+            raise ModelEmpty
         try:
             data = parse_json(completion.text)
         except ModelInvalidJson:
             return prose
-        if isinstance(data, dict) and isinstance(data.get("answer"), str):
-            return str(data["answer"])
-        if prose.startswith(("{", "[", "```")):
-            raise ModelInvalidSchema("answer")
-        return prose
+        # Some servers wrap every answer in an object; any other JSON is what was asked for.
+        wrapped = data.get("answer") if isinstance(data, dict) and len(data) == 1 else None
+        return wrapped if isinstance(wrapped, str) else prose
 
 
 @click.command("chat", cls=Command)

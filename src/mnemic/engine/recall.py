@@ -8,8 +8,11 @@ all use it, so that the same request is shown the same memories on every path. A
    without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.
-4. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
-5. If the request asks for an order, the rest is sorted by time.
+4. If few are found for a choice, a plan or another affair of the user, the nearest statements are shown beside them:
+   a model that can tell what helps loses more by a missing one than by a needless one. A question for the user's
+   profile is shown all of it.
+5. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
+6. If the request asks for an order, the rest is sorted by time.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from mnemic.retrieve.recorded_questions import QUESTION
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.retrieve.unlabelled_preferences import concerned_without_category
-from mnemic.types import Actor, Deadline, Hit, Memory, RecallRequest, RecallResult, SearchResult, Status
+from mnemic.types import Actor, Deadline, Hit, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shorten_question
 from mnemic.types.search import MESSAGE_CATEGORY
 
@@ -48,6 +51,8 @@ AMONG = 20
 """Number of hits searched for a statement that the messages of a long chat have outranked."""
 AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
+FEW = 3
+"""Number of memories up to which the nearest statements are shown beside those found."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
 _FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s{0,9}\w")
@@ -64,7 +69,9 @@ async def recall(
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
     # More than are shown: selection below drops some, and the reserve lets others take their place.
-    top_k = max(request.intent.top_k, AMONG_OF_A_CHOICE if _ask(request).wants_choice else AMONG)
+    ask = _ask(request)
+    among = AMONG_OF_A_CHOICE if ask.wants_choice or ask.is_profile else AMONG
+    top_k = max(request.intent.top_k, among)
     intent = replace(request.intent, query=shorten_question(request.intent.query), top_k=top_k)
     result = await gateway.find(
         intent, actor=actor, bias=_bias(gateway, request), asked_at=request.asked_at, deadline=deadline
@@ -108,7 +115,11 @@ def choose(
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     shown = [_add_reason(hit, policy) for hit in shown]
-    beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
+    statements = [hit for hit in result.hits if _is_statement(hit.memory) and is_trusted(hit.memory, reader)]
+    share = request.pinned_share
+    if ask.is_profile and share:
+        shown, share = [*shown, *_rest_of_profile(statements, shown)], 1.0
+    beside = _within_share(shown, int(request.max_tokens * share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred_keys(policy) if request.preference_bias else frozenset()
     others = [
@@ -124,8 +135,14 @@ def choose(
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
+    found = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
+    nearest: Sequence[Hit] = ()
+    if request.pinned_share:
+        known = {hit.memory.memory_id for hit in found}
+        left = [hit for hit in statements if hit.memory.memory_id not in known]
+        nearest = ask.find_nearest(left, max(0, FEW - len(asked) - len(found) + len(beside)))
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
-    chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
+    chosen = [*found, *(_as_pinned(hit, policy) for hit in nearest)]
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
@@ -214,6 +231,21 @@ def _add_reason(hit: Hit, policy: Policy) -> Hit:
     if _is_pinned(hit.memory, policy) or _answers_past(hit):
         return hit
     return replace(hit, why=as_depended_on(hit.why))
+
+
+def _as_pinned(hit: Hit, policy: Policy) -> Hit:
+    return replace(_add_reason(hit, policy), reason=PINNED)
+
+
+def _is_statement(memory: Memory) -> bool:
+    return memory.kind is Kind.LONG_TERM and memory.status is Status.ACTIVE and memory.category != MESSAGE_CATEGORY
+
+
+def _rest_of_profile(statements: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
+    """Return the statements that are not shown yet, those on the person first."""
+    known = {hit.memory.memory_id for hit in shown}
+    rest = [hit for hit in statements if hit.memory.memory_id not in known]
+    return sorted(rest, key=lambda hit: hit.memory.category not in JUDGED)
 
 
 def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:

@@ -16,6 +16,7 @@ from mnemic.language.questions.question_words import content_words
 from mnemic.language.questions.rule_subjects import rule_subject, without_acts
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.topics import topics_of_memory, topics_of_request
+from mnemic.language.sentences.requests_about_memory import asks_for_profile
 from mnemic.language.text.analyse import terms
 from mnemic.retrieve.preference_dependence import LEAST, RequestSimilarity
 from mnemic.types import Hit
@@ -110,6 +111,7 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 class ParsedRequest:
     """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
     Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that fit everything.
+    `is_own_affair`: the user asks for something of theirs other than a fact, as in "Am I free on Tuesday?".
     """
 
     words: frozenset[str]
@@ -118,6 +120,8 @@ class ParsedRequest:
     is_small_talk: bool = False
     wants_choice: bool = False
     of_the_world: bool = False
+    is_own_affair: bool = False
+    is_profile: bool = False
 
     @classmethod
     def from_text(cls, text: str) -> ParsedRequest:
@@ -126,6 +130,8 @@ class ParsedRequest:
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
         words = _words(without_acts(_SEASON.sub(" ", read)))
+        if asks_for_profile(text):
+            return cls(words, frozenset(), is_profile=True)
         if _OF_A_FACT.match(read) and not _OF_A_CHOICE.search(read):
             return cls(words, topics_of_request(words, touching=False))
         wants_choice = _WANTS_CHOICE.search(read) is not None or _WANTS_SOME.search(read) is not None
@@ -133,7 +139,9 @@ class ParsedRequest:
         if of_the_world:
             return cls(words - _VAGUE, frozenset(), of_the_world=True)
         topics, named = topics_of_request(words), topics_of_request(words, touching=False)
-        return cls(words, topics, named, wants_choice=wants_choice and topics != _CODE)
+        of_code = topics == _CODE
+        own = not of_code and _OF_THE_USER.search(read) is not None
+        return cls(words, topics, named, wants_choice=wants_choice and not of_code, is_own_affair=own)
 
     def find_concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
@@ -154,6 +162,25 @@ class ParsedRequest:
         most, least = (LIKELY, MIN_ALIKE) if self.topics else (UNKNOWN, MIN_UNKNOWN)
         near = [one for score, one in sorted(others, reverse=True) if score >= least]
         return found.union(near[:most])
+
+    def find_nearest(self, hits: Sequence[Hit], most: int) -> list[Hit]:
+        """Return the `most` nearest of `hits` that a reader who can tell what helps needs to see, though nothing shows
+        that they answer: any that are no noise beside a choice, a plan or a draft; of another affair of the user those
+        that share a word with it.
+        """
+        if not (self.wants_choice or self.is_own_affair):
+            return []
+        near = [
+            (rank.score, place, hit)
+            for place, hit in enumerate(hits)
+            if (rank := hit.ranks.get("vector")) is not None
+            and (rank.score >= MIN_UNKNOWN if self.wants_choice else self._is_touched(hit.memory.content, rank.score))
+            and not self._is_elsewhere(hit.memory.content)
+        ]
+        return [hit for _, _, hit in sorted(near, key=lambda one: (-one[0], one[1]))[:most]]
+
+    def _is_touched(self, content: str, cosine: float) -> bool:
+        return cosine >= MIN_ALIKE and not self.words.isdisjoint(_words(content))
 
     def depends_on(self, hit: Hit) -> bool:
         """Return True if the memory could change the answer."""

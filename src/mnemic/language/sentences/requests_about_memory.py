@@ -36,16 +36,26 @@ _NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> Sequence[tuple[MemoryRequestKind, str, Pattern]]:
+def _wordings() -> Sequence[dict[str, Any]]:
     text = (get_data(__package__, "data/about_memory.json") or b"").decode()
     data: dict[str, Any] = json.loads(text)
     data.pop("about")
+    return list(data.values())
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> Sequence[tuple[MemoryRequestKind, str, Pattern]]:
     return [
         (kind, of, _pattern(by_kind["polite"], by_kind[of]))
         for kind, of in _WORDED
-        for by_kind in data.values()
+        for by_kind in _wordings()
         if of in by_kind
     ]
+
+
+@lru_cache(maxsize=1)
+def _profile_patterns() -> Sequence[Pattern]:
+    return [_pattern(by_kind["polite"], by_kind["profile"]) for by_kind in _wordings()]
 
 
 def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
@@ -79,6 +89,17 @@ def asked_of_memory(text: str) -> Iterator[Asked]:
         if not any(first < end and last > start for first, last in shown):
             kind, subject, if_known = found
             yield Asked(kind, subject, (start, end), if_known)
+
+
+def asks_for_profile(text: str) -> bool:
+    """Return True for "who am I?", "what do you know about me?" and the like: no single memory answers them."""
+    if len(text) > LONGEST:
+        return False
+    asked = straight(text.strip())
+    if any(one.match(asked) for one in _profile_patterns()):
+        return True
+    found = _parse_request(asked)
+    return found is not None and found[:2] == ("show", "")
 
 
 def split_requests(text: str) -> tuple[str, str]:

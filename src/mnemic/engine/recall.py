@@ -8,9 +8,9 @@ all use it, so that the same request is shown the same memories on every path. A
    without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.
-4. If few are found for a choice, a plan or another affair of the user, the nearest statements are shown beside them:
-   a model that can tell what helps loses more by a missing one than by a needless one. A question for the user's
-   profile is shown all of it.
+4. If nothing is found for a choice, a plan or another affair of the user, the nearest statements are shown: a model
+   that can tell what helps loses more by a missing one than by a needless one. A question for the user's profile is
+   shown all of it.
 5. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
 6. If the request asks for an order, the rest is sorted by time.
 """
@@ -51,8 +51,8 @@ AMONG = 20
 """Number of hits searched for a statement that the messages of a long chat have outranked."""
 AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
-FEW = 3
-"""Number of memories up to which the nearest statements are shown beside those found."""
+NEAREST = 2
+"""Statements shown to a request on which they may bear, if nothing is found that it surely depends on."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
 _FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s{0,9}\w")
@@ -135,14 +135,11 @@ def choose(
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
-    found = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
-    nearest: Sequence[Hit] = ()
-    if request.pinned_share:
-        known = {hit.memory.memory_id for hit in found}
-        left = [hit for hit in statements if hit.memory.memory_id not in known]
-        nearest = ask.find_nearest(left, max(0, FEW - len(asked) - len(found) + len(beside)))
+    relevant = _trusted_first(relevant, request.max_untrusted, reader)
+    nearest = ask.find_nearest(statements, NEAREST) if request.pinned_share and not (asked or relevant) else ()
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
-    chosen = [*found, *(_as_pinned(hit, policy) for hit in nearest)]
+    bearing = [_as_pinned(hit, policy) for hit in nearest if hit.memory.memory_id not in known]
+    chosen = [*beside, *relevant, *bearing]
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}

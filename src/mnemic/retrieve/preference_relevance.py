@@ -140,7 +140,7 @@ class ParsedRequest:
             return cls(words - _VAGUE, frozenset(), of_the_world=True)
         topics, named = topics_of_request(words), topics_of_request(words, touching=False)
         of_code = topics == _CODE
-        own = not of_code and _OF_THE_USER.search(read) is not None
+        own = _OF_THE_USER.search(read) is not None
         return cls(words, topics, named, wants_choice=wants_choice and not of_code, is_own_affair=own)
 
     def find_concerned(self, hits: Sequence[Hit]) -> set[str]:
@@ -168,7 +168,7 @@ class ParsedRequest:
         that they answer: any that are no noise beside a choice, a plan or a draft; of another affair of the user those
         that share a word with it.
         """
-        if not (self.wants_choice or self.is_own_affair):
+        if not (self.wants_choice or self.is_own_affair) or self.topics >= _CODE:
             return []
         near = [
             (rank.score, place, hit)

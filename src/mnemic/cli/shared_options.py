@@ -164,7 +164,7 @@ class Given:
         key = self._api_key()
         engine = service_engine(settings.store, actor, api_key=key)
         if self.user is None:
-            actor = replace(actor, user=await engine.client.user())
+            actor = replace(actor, user=await engine.user())
             await engine.close()
             engine = service_engine(settings.store, actor, api_key=key)
         return engine, actor

@@ -130,12 +130,16 @@ class RemoteEngine(RemoteGovernance):
     async def open(self) -> Self:
         """Check that the credential is the user's. Raises ServiceRefused, InvalidInput (`user_id`)."""
         try:
-            if (await self._remote.call("GET", "/v1/whoami"))["user"] != self._actor.user:
+            if await self.user() != self._actor.user:
                 raise InvalidInput("user_id", hint="the key is that of another user")
         except BaseException:
             await self.close()
             raise
         return self
+
+    async def user(self) -> str:
+        """Return the user of the credential. Raises ServiceRefused."""
+        return str((await self._remote.call("GET", "/v1/whoami"))["user"])
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""

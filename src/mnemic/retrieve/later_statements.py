@@ -221,7 +221,7 @@ def _cosines(vectors: Sequence[Vector]) -> list[list[float]]:
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """Cosines, as of the default model, of memories with each other and with the question; empty if unknown."""
+    """Cosines of memories with each other and with the question; empty if unknown."""
 
     among: Sequence[Sequence[float]] = ()
     question: Sequence[float] = ()
@@ -233,9 +233,7 @@ class _Likeness:
         if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
             return cls()
         cosines = _cosines([vector, *(one.vector or b"" for one in memories)])
-        if question.space is not None and question.space.scale:
-            cosines = [[read(question.space, cosine) for cosine in row] for row in cosines]
-        elif language_asked_in(question.text) is not None:
+        if language_asked_in(question.text) is not None:
             cosines = [[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines]
         return cls([row[1:] for row in cosines[1:]], cosines[0][1:])
 

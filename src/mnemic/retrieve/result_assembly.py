@@ -125,10 +125,12 @@ def _enough(
 def _may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
     about a common attribute, whose statements are known, about a time or what happened in a period, which asks for
-    many.
+    many, nor by a model whose cosines are on another scale.
     """
-    asked = bool(search.stated) or not search.question.keys.isdisjoint(HOME | WORK)
-    return not asked and search.clause is None and not asks_for_events(search.question)
+    question = search.question
+    asked = bool(search.stated) or not question.keys.isdisjoint(HOME | WORK)
+    scaled = question.space is not None and bool(question.space.scale)
+    return not asked and not scaled and search.clause is None and not asks_for_events(question)
 
 
 async def _latest(

@@ -25,10 +25,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.json").write_text(json.dumps({"pad_token_id": 0}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 64, "pad_token": "[UNK]"}))
     (folder / "special_tokens_map.json").write_text("{}")
-    source = ModelSource(hf=NAME)
-    TextEmbedding.add_custom_model(
-        NAME, pooling=PoolingType.MEAN, normalization=True, sources=source, dim=DIMENSION, model_file="model.onnx"
-    )
+    # A process may build this fixture twice; fastembed takes a name once.
+    if all(one["model"] != NAME for one in TextEmbedding.list_supported_models()):
+        source = ModelSource(hf=NAME)
+        TextEmbedding.add_custom_model(
+            NAME, pooling=PoolingType.MEAN, normalization=True, sources=source, dim=DIMENSION, model_file="model.onnx"
+        )
     return folder
 
 

@@ -122,13 +122,15 @@ async def undo_reread(engine: MemoryEngine, run_id: str, *, actor: Actor) -> int
         mine = event.action == ACTION and event.actor == actor.user
         return event if mine and event.detail.get("run") == run_id else None
 
-    lines, _ = await latest(engine.store, actor.tenant, named, limit=1)
+    lines, before = await latest(engine.store, actor.tenant, named, limit=1)
+    while not lines and before is not None:
+        lines, before = await latest(engine.store, actor.tenant, named, before=before, limit=1)
     if not lines:
         raise InvalidInput("reread:unknown", hint="no such run is in the audit")
     written: Any = lines[0].detail["versions"]
     scopes = actor.scopes([Level.USER])
     steward = AuditedWriter(actor, engine.clock.now())
-    before = {memory_id: await engine.store.versions(memory_id, scopes=scopes) for memory_id, _ in written}
+    earlier = {memory_id: await engine.store.versions(memory_id, scopes=scopes) for memory_id, _ in written}
 
     async def work(unit: Unit) -> int:
         done = 0
@@ -137,7 +139,7 @@ async def undo_reread(engine: MemoryEngine, run_id: str, *, actor: Actor) -> int
             now = await unit.reads.get(memory_id, scopes=scopes)
             if now is None or now.version != version:
                 continue
-            was = next((one for one in before[memory_id] if one.version == version - 1), None)
+            was = next((one for one in earlier[memory_id] if one.version == version - 1), None)
             labels: dict[str, Any] = {"status": Status.REJECTED} if was is None else _state_of(was)
             await steward.change(unit, now, "reread_undone", detail={"run": run_id}, **labels)
             done += 1

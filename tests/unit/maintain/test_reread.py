@@ -88,6 +88,23 @@ async def test_what_an_earlier_reader_missed_is_added_and_taken_back() -> None:
         assert await held(engine) == set()
 
 
+async def test_a_reading_is_taken_back_however_much_was_written_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    for bound in ("LINES_READ", "PAGE"):
+        monkeypatch.setattr(f"mnemic.write.audited_changes.{bound}", 2)
+    async with engine_with(Whole()) as engine:
+        await told(engine, said("I am left-handed."), said("I have a gym membership.", 1))
+        before = await held(engine)
+        await engine.record([said("I cancelled my gym membership.", 9)], actor=ANA)
+        done = await reread(engine, actor=ANA, extractor=RuleExtractor(), dry_run=False)
+        for number in range(5):
+            await engine.add(f"Shelf {number} is full.", actor=BEN)
+        assert done.run_id is not None
+        await undo_reread(engine, done.run_id, actor=ANA)
+        assert await held(engine) == before
+        with pytest.raises(InvalidInput, match="reread:unknown"):
+            await undo_reread(engine, "0" * 32, actor=ANA)
+
+
 async def test_a_memory_that_an_earlier_reader_left_open_is_ended() -> None:
     async with engine_with(Whole()) as engine:
         await told(engine, said("I am left-handed."), said("I have a gym membership.", 1))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mnemic.engine.list_and_count import Reads, visible
 from mnemic.errors import InvalidInput
-from mnemic.inject.render import NOTICE, escape, new_nonce
+from mnemic.inject.render import escape, fenced
 from mnemic.inject.render import visible as visible_text
 from mnemic.inject.token_count import TokenCount
 from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile
@@ -30,11 +30,8 @@ async def user_profile(engine: Reads, actor: Actor, *, max_tokens: int, count: T
     where = replace(where, scopes=(actor.scope(Level.USER),), as_of=engine.clock.now())
     found = await engine.store.newest(where, limit=MOST_MEMORIES)
     lines = _lines(found)
-    fence = new_nonce()
-    while any(fence in line.text for line in lines):
-        fence = new_nonce()
-    kept = _fitting(lines, fence, max_tokens, count)
-    return UserProfile(lines=tuple(kept), text=_block(kept, fence) if kept else "", without_room=len(lines) - len(kept))
+    text, kept = fenced("user", [_spelled(line) for line in lines], max_tokens=max_tokens, count=count)
+    return UserProfile(lines=tuple(lines[at] for at in kept), text=text, without_room=len(lines) - len(kept))
 
 
 def _lines(memories: Sequence[Memory]) -> list[ProfileLine]:
@@ -52,17 +49,6 @@ def _line(memory: Memory) -> ProfileLine:
     return ProfileLine(section=section or SECTIONS[-1], text=text, memory=memory)
 
 
-def _fitting(lines: Sequence[ProfileLine], fence: str, most: int, count: TokenCount) -> list[ProfileLine]:
-    kept: list[ProfileLine] = []
-    for line in lines:
-        if count(_block([*kept, line], fence)) <= most:
-            kept.append(line)
-    return kept
-
-
-def _block(lines: Sequence[ProfileLine], fence: str) -> str:
-    """Return the lines as data for a model: escaped, fenced, with the day from which each is known."""
-    spelled = [
-        f'<{one.section} since="{one.since:%Y-%m-%d}">{escape(visible_text(one.text))}</{one.section}>' for one in lines
-    ]
-    return "\n".join((f'<user fence="{fence}">', NOTICE, *spelled, f"fence {fence}", "</user>"))
+def _spelled(line: ProfileLine) -> str:
+    """Return the line as data for a model, with the day from which it is known."""
+    return f'<{line.section} since="{line.since:%Y-%m-%d}">{escape(visible_text(line.text))}</{line.section}>'

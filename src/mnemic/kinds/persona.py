@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MemoryNotFound
-from mnemic.inject.render import escape, new_nonce, visible
-from mnemic.inject.token_budget import estimated_tokens
+from mnemic.inject.render import escape, fenced, visible
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import CallMode, M, verb
@@ -69,16 +68,8 @@ class PersonaMemory(KindView[M]):
         said = list(self.profile.lines()) if self.profile else []
         lines = [f"<{name}>{escape(visible(text))}</{name}>" for name, text in said]
         lines += [f"<{TRAIT}>{escape(visible(memory.content))}</{TRAIT}>" for memory in await self._traits()]
-        fence = new_nonce()
-        kept: list[str] = []
-        for line in lines:
-            if estimated_tokens(self._block([*kept, line], fence)) <= max_tokens:
-                kept.append(line)
-        return self._block(kept, fence) if kept else ""
-
-    def _block(self, lines: Sequence[str], fence: str) -> str:
         version = f' profile="{self.profile.version}"' if self.profile else ""
-        return "\n".join((f'<persona{version} fence="{fence}">', NOTICE, *lines, f"fence {fence}", "</persona>"))
+        return fenced("persona", lines, max_tokens=max_tokens, attributes=version, notice=NOTICE)[0]
 
     async def _traits(self) -> list[Memory]:
         where = Where(scopes=(self._scope,), kinds=frozenset({Kind.PERSONA}), live_at=self._engine.clock.now())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.types import Message
+from mnemic.types import Candidate, Message, Origin, Source
 from mnemic.types.trace import RunReport
 
 _FILE = Path(__file__).parent / "data" / "said_second.tsv"
@@ -71,3 +71,11 @@ def test_words_of_others_are_not_kept_beside_what_is_known(tmp_path: Path, role:
         memory.add("My rent is 840 a month.")
         memory.capture(Message(role=role, content="920 from january then", session="two"))
         assert [one.content for one in memory.list()] == ["My rent is 840 a month."]
+
+
+def test_a_value_that_a_graph_stored_is_corrected_by_the_sentence_that_it_was_read_from(tmp_path: Path) -> None:
+    read = Source(origin=Origin.USER_STATED, session="s", quote="I live in Bergen.")
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        memory.add_many([Candidate(content="Bergen", key="home_city", source=read)])
+        memory.capture(Message(role="user", content="Sorry, I meant Stavanger.", session="s"))
+        assert [(one.key, one.content) for one in memory.list()] == [("home_city", "Stavanger")]

@@ -234,7 +234,7 @@ def _statement(known: Memory) -> str:
     """Return the statement of a memory: of a value under a key that which it was read from."""
     if known.key is None:
         return known.content
-    return known.context or f"{known.key.replace('_', ' ')}: {known.content}"
+    return known.context or known.source.quote or f"{known.key.replace('_', ' ')}: {known.content}"
 
 
 def _subject(known: Memory, new: Sequence[StatedValue]) -> str:

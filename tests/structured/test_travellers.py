@@ -9,9 +9,8 @@ import pytest
 from mnemic.structured.shape import may_be_one
 from tests.unit.kinds.conftest import House
 
-GDS = """RECORD LOCATOR: XKTZQP
-1.1SILVA/ANAMRS 2.1COSTA/BRUNOMR
-1 TP 367Y 20MAR 6 LISLHR HK2 0710 0955
+TEXT = """Record locator: XKTZQP. Passengers: Mrs Ana Silva and Bruno Costa
+TP 367, 20 March 2027, Lisbon (LIS) 07:10 - London (LHR) 09:55
 """
 
 
@@ -39,7 +38,7 @@ async def test_each_traveller_of_a_booking_has_a_reservation(house: House) -> No
 
 
 async def test_both_travellers_of_a_confirmation_are_kept(house: House) -> None:
-    await house.kinds().structured.capture(GDS)
+    await house.kinds().structured.capture(TEXT)
     ana, bruno = (name for name, _ in await kept(house))
     assert may_be_one(ana, "Ana Silva")
     assert may_be_one(bruno, "Bruno Costa")

@@ -155,5 +155,5 @@ def test_servers_are_measured_in_a_database_of_their_own(postgres: PostgresServe
     assert measured["memory"]["stored"] == 30
     assert measured["kinds"].keys() == {"sqlite", "in-process", "servers"}
     assert measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
-    assert {name.partition(":")[2].partition(":")[0] for name in valkey.names()} == {"hot", "session"}
+    assert {name.partition(":")[2].partition(":")[0] for name in valkey.names()} == {"hot", "session", "sessions"}
     assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+import mnemic_travel
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.testing.scripted_model import ScriptedModelServer
-from mnemic_travel import plugin
 from tests.unit.server.conftest import Running
 
 BOATS = {
@@ -139,13 +139,13 @@ async def test_a_trait_waits_for_review_and_is_then_what_the_agent_is_like(runni
 
 async def test_a_text_is_read_beside_the_event_loop(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     read_in: list[bool] = []
-    reservations = plugin.reservations
+    read_reservations = mnemic_travel.read_reservations
 
     def noted(*arguments: Any, **named: Any) -> Any:
         read_in.append(threading.current_thread() is threading.main_thread())
-        return reservations(*arguments, **named)
+        return read_reservations(*arguments, **named)
 
-    monkeypatch.setattr(plugin, "reservations", noted)
+    monkeypatch.setattr(mnemic_travel, "read_reservations", noted)
     answer = await running.client.post(
         "/v1/structured/extract", json={"text": "x" + "\n" * 1000 + "y"}, headers=await running.caller("reader")
     )

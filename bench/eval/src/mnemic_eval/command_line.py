@@ -24,7 +24,6 @@ SETS = (
     "precision",
     "pairs",
     "pii",
-    "structured",
     "extraction",
     "commands",
     "truth",
@@ -83,15 +82,14 @@ def eval_(
     others: bool,
     seed: int | None,
 ) -> None:
-    """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict), pii
-    (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
-    (statements that change over time), abstention (unanswerable questions), injection (choice of memories), preferences
-    (shown where they matter), languages (other than English), reliability (of relevance, by size and language), answers
-    (of a language model, good and foolish ones), unread (statements, changes and chats of our own that nothing was
-    tuned on; totals only).
+    """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
+    pii (redaction), extraction or commands (extraction of facts and commands), truth (statements that change over
+    time), abstention (unanswerable questions), injection (choice of memories), preferences (shown where they matter),
+    languages (other than English), reliability (of relevance, by size and language), answers (of a language model,
+    good and foolish ones), unread (statements, changes and chats of our own that nothing was tuned on; totals only).
 
     Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
-    the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is
+    the second statement is written after the first. Texts of pii are redacted. Nothing is
     downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic_eval.registry import SETS as RUNNERS

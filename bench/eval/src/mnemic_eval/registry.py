@@ -23,7 +23,6 @@ from mnemic_eval import (
     preferences,
     realtalk,
     reliability,
-    structured,
     truth,
     unread,
 )
@@ -42,7 +41,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "precision": precision.run,
         "pairs": pairs.run,
         "pii": pii.run,
-        "structured": structured.run,
         "extraction": extraction.run,
         "commands": assistant_requests.run,
         "truth": truth.run,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -11,8 +12,9 @@ from mnemic.cli.file_import import Intake, Summary
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import Item
+from mnemic.maintenance.bulk_import import take_part
 from mnemic.maintenance.erase import erase
-from mnemic.maintenance.import_undo import KEPT, ImportUndone, undo_import
+from mnemic.maintenance.import_undo import KEPT, ImportUndone
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
@@ -41,7 +43,7 @@ async def imported(engine: MemoryEngine, said: Sequence[tuple[str, str] | Candid
 
 async def undone(engine: MemoryEngine, summary: Summary, actor: Actor = ANA) -> ImportUndone:
     assert summary.import_id is not None
-    return await undo_import(engine, summary.import_id, actor=actor)
+    return await engine.undo_import(summary.import_id, actor=actor)
 
 
 async def present(engine: MemoryEngine) -> list[Memory]:
@@ -130,3 +132,31 @@ async def test_an_import_shows_what_was_learnt_and_what_was_left_out(engine: Mem
         ]
         assert summary.skipped == {"small_talk": 1}
         assert "Noted." not in [one.content for one in await present(engine)]
+
+
+async def test_an_import_by_parts_is_taken_back_whole(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.add("Rome", actor=ANA, key="home_city")
+        before = state(await present(engine))
+        engine.clock.advance(timedelta(days=1))  # type: ignore[attr-defined]
+        first = [Candidate(content="Plays the cello."), Candidate(content="Bergen", key="home_city")]
+        await take_part(engine, ANA, "boats", 0, first)
+        await take_part(engine, ANA, "boats", 0, [*first, Candidate(content="Has a boat.")])
+        done = await engine.undo_import("boats", actor=ANA)
+        assert (len(done.forgotten), len(done.restored), done.changed_since) == (3, 1, ())
+        assert state(await present(engine)) == before
+        with pytest.raises(InvalidInput, match="import:unknown"):
+            await engine.undo_import("boats", actor=ANA)
+
+
+async def test_pieces_of_one_file_that_arrive_together_are_taken_back_as_one(engine: MemoryEngine) -> None:
+    async with engine:
+        said = ["I live in Oslo.", "I am vegetarian.", "My dentist is Dr. Moen."]
+        items = [Item(place="1", conversation="c", content=Message(role="user", content=one)) for one in said]
+        intakes = [Intake(engine=engine, actor=ANA, import_id="file-1") for _ in items]
+        both = zip(intakes, items, strict=True)
+        summaries = await asyncio.gather(*(intake.take(iter([item]), lambda _: None) for intake, item in both))
+        assert {one.import_id for one in summaries} == {"file-1"}
+        assert len(await engine.list(actor=ANA)) > len(said)
+        await engine.undo_import("file-1", actor=ANA)
+        assert await present(engine) == []

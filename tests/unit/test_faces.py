@@ -84,6 +84,7 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "profile": ("get /v1/profile", {}),
     "reread": ("post /v1/rereads", {"progress": ""}),
     "undo_reread": ("post /v1/rereads/{run_id}/undo", {}),
+    "undo_import": ("post /v1/imports/{import_id}/undo", {}),
 }
 """The operation of each verb, and parameters that are called something else there; empty: not there."""
 CLI = {
@@ -97,6 +98,7 @@ CLI = {
     "carry_out": "`capture` asks, or carries out with --yes",
     "forget_matching": "`forget` with options",
     "undo_reread": "`reread --undo`",
+    "undo_import": "`import --undo`",
 }
 CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
 """Parameters that are called something else on the command line."""
@@ -135,6 +137,7 @@ NOT_ON_MCP = {
     "doctor": "upkeep is the operator's",
     "reread": "a person decides on a change of everything",
     "undo_reread": "a person takes back what a reading did",
+    "undo_import": "a person takes back what an import did",
 }
 MCP_ALONE = {"dry_run": "what overwrites or deletes only tells first what it would do"}
 NOT_ASKED_OF_A_MODEL = {

@@ -284,6 +284,12 @@ export class Mnemic {
     return data!.memories;
   }
 
+  /** Take back an import: what it made is forgotten, what it changed is as before. */
+  async undoImport(importId: string): Promise<Schemas["ImportUndoneResponse"]> {
+    const { data } = await this.http.POST("/v1/imports/{import_id}/undo", { params: { path: { import_id: importId } } });
+    return data!;
+  }
+
   /** What of the tenant's memories a person should look at. For operators. */
   async doctor(limit = 2000): Promise<Schemas["HealthResponse"]> {
     const { data } = await this.http.GET("/v1/doctor", { params: { query: { limit } } });

@@ -374,6 +374,8 @@ def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) ->
         assert (done.left, done.run_id) == (0, None)
         with pytest.raises(InvalidInput, match="reread:unknown"):
             otto.undo_reread("none")
+        with pytest.raises(InvalidInput, match="import:unknown"):
+            otto.undo_import("none")
         with pytest.raises(NotSupported, match="progress"):
             otto.reread(progress="x.db")
         assert otto.doctor(limit=100).looked_at >= 1

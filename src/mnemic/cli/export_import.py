@@ -33,7 +33,6 @@ from mnemic.importers.file_readers import AUTO, formats, importers, read_convers
 from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
 from mnemic.importers.file_readers.speakers import Speakers, speakers_in, with_user
-from mnemic.maintenance.import_undo import undo_import
 from mnemic.stores.atomic_files import part_of, put
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ def import_(
 
 def _undo(given: Given, import_id: str) -> int:
     """Take an import back, and show the outcome."""
-    done = given.with_engine(lambda engine, actor: undo_import(engine, import_id, actor=actor))
+    done = given.with_engine(lambda engine, actor: engine.undo_import(import_id, actor=actor))
 
     def text() -> str:
         stays = f"{len(done.changed_since)} changed since" if done.changed_since else None

@@ -123,7 +123,8 @@ class Intake:
     """One import under way.
 
     `extract` captures the user's statements; `strict` stops at the first problem; `again` takes in what an earlier
-    import has already taken in; `own` preserves origin, trust and author of an archive.
+    import has already taken in; `own` preserves origin, trust and author of an archive. Several with one `import_id`
+    are taken back as one.
     """
 
     engine: MemoryEngine
@@ -132,13 +133,14 @@ class Intake:
     strict: bool = False
     again: bool = False
     own: bool = False
+    import_id: str = ""
     summary: Summary = field(default_factory=Summary)
     _notes: ImportNotes = field(init=False)
     _previous: Message | None = field(default=None, init=False)
     _names: EntryNames = field(default_factory=EntryNames, init=False)
 
     def __post_init__(self) -> None:
-        self._notes = ImportNotes(self.engine, self.actor)
+        self._notes = ImportNotes(self.engine, self.actor, self.import_id)
 
     def follow(self, items: Sequence[Item]) -> None:
         """Continue after these items, which were imported before: the last message is the context of the next."""

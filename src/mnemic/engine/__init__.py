@@ -38,6 +38,7 @@ from mnemic.maintenance.confirmed_requests import carried_out
 from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
 from mnemic.maintenance.erase import verify
 from mnemic.maintenance.health import examine
+from mnemic.maintenance.import_undo import ImportUndone, undo_import
 from mnemic.maintenance.maintenance_run import run_maintenance
 from mnemic.maintenance.reembed import reembed
 from mnemic.maintenance.reports import Revocation
@@ -940,6 +941,12 @@ class MemoryEngine:
         (`reread:unknown`), StoreFailed.
         """
         return await undo_reread(self, run_id, actor=actor)
+
+    async def undo_import(self, import_id: str, *, actor: Actor) -> ImportUndone:
+        """Take back an import of the actor: what it made is forgotten, what it changed is as before; what has changed
+        since stays. Raises InvalidInput (`import:unknown`), StoreFailed.
+        """
+        return await undo_import(self, import_id, actor=actor)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mnemic.maintenance.consolidate import ConsolidationReport, ConsolidationRules
     from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintenance.health import Health
+    from mnemic.maintenance.import_undo import ImportUndone
     from mnemic.maintenance.reports import MaintenanceReport
     from mnemic.maintenance.reread import RereadReport
     from mnemic.maintenance.undo import UndoReceipt
@@ -860,6 +861,22 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: There was no such run (`reread:unknown`).
         """
         return await self.engine.undo_reread(run_id, actor=self.actor)
+
+    @verb
+    async def undo_import(self, import_id: str) -> ImportUndone:
+        """Take back an import: what it made is forgotten, and what it changed or ended is as it was before.
+
+        Args:
+            import_id: The import, as its summary tells it.
+
+        Returns:
+            The memories that are forgotten, those that are as before, and those that stay because they have changed
+            since.
+
+        Raises:
+            InvalidInput: None of the user's last imports has this id (`import:unknown`).
+        """
+        return await self.engine.undo_import(import_id, actor=self.actor)
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:

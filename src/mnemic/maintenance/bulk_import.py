@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
-from mnemic.ports import Clock, RecordStore
+from mnemic.maintenance.import_undo import ImportNotes, NotedEngine
 from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
 from mnemic.write.consent import subject_token
 from mnemic.write.limiter import apply_of_user, words_read
@@ -23,11 +23,8 @@ KEPT = 20
 """Maximum number of imports per user whose progress is stored; the oldest is dropped."""
 
 
-class ImportEngine(Protocol):
+class ImportEngine(NotedEngine, Protocol):
     """The part of the engine that an import needs."""
-
-    store: RecordStore
-    clock: Clock
 
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
@@ -48,11 +45,6 @@ class ImportProgress:
 def import_prefix(token: str) -> str:
     """Return the prefix of the names of the marks of a user's imports."""
     return f"import/{token}/"
-
-
-def written_prefix(token: str) -> str:
-    """Return the prefix of the names of the marks about what imports of a user wrote."""
-    return f"imported/{token}/"
 
 
 async def import_progress(engine: ImportEngine, actor: Actor, import_id: str) -> ImportProgress:
@@ -84,11 +76,14 @@ async def _taken(
     if at > progress.taken:
         raise InvalidInput("import:gap", hint=f"the next part begins at {progress.taken}")
     fresh = candidates[progress.taken - at :]
+    notes = ImportNotes(engine, actor, import_id)
     receipts = await engine.add_many(
         fresh,
         actor=actor,
         idempotency_keys=[f"import:{import_id}:{progress.taken + place}" for place in range(len(fresh))],
     )
+    await notes.note(receipts)
+    await notes.flush()
     final = _final(receipts)
     counted = Counter(progress.outcomes) + Counter(receipt.outcome.value for receipt in receipts[:final])
     done = ImportProgress(

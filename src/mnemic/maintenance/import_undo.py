@@ -6,15 +6,15 @@ While an import runs, the memories that it writes are noted in marks of the user
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
-from mnemic.maintenance.bulk_import import written_prefix
-from mnemic.types import Actor, Memory, Status, WriteReceipt, checked_identifier
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Memory, Scope, Status, WriteReceipt, checked_identifier
 from mnemic.types.identity import new_id
 from mnemic.types.serialisation import Serialisable
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 KEPT = 20
 """Imports per user that can be taken back; the oldest is dropped."""
+
+
+class NotedEngine(Protocol):
+    """The part of the engine that notes of an import need."""
+
+    store: RecordStore
+    clock: Clock
+
+    def reach(self, actor: Actor) -> Sequence[Scope]:
+        """Return the scopes that the actor sees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +54,12 @@ class ImportUndone(Serialisable):
 class ImportNotes:
     """Notes of what one import writes, for `undo_import`."""
 
-    engine: MemoryEngine
+    engine: NotedEngine
     actor: Actor
     import_id: str = ""
     _begun: datetime = field(init=False)
     _written: list[tuple[str, int]] = field(default_factory=list)
-    _parts: int = 0
+    _is_known: bool = False
 
     def __post_init__(self) -> None:
         self._begun = self.engine.clock.now()
@@ -66,23 +76,35 @@ class ImportNotes:
     async def flush(self) -> bool:
         """Store what was noted since the last time; return True if anything was noted so far. Raises StoreFailed."""
         if not self._written:
-            return bool(self._parts)
+            return self._is_known
         store, tenant = self.engine.store, self.actor.tenant
         token = await subject_token(store, tenant, self.actor.user)
         prefix = written_prefix(token)
         marks: dict[str, str | None] = {}
-        if not self._parts:
-            names = [name.removeprefix(prefix) for name in await store.marks(tenant, prefix)]
-            known = sorted({name.partition("/")[0] for name in names} - {self.import_id}, reverse=True)
-            self._parts = len([name for name in names if name.startswith(f"{self.import_id}/")])
-            dropped = known[KEPT - 1 :]
-            marks = {prefix + name: None for name in names if name.partition("/")[0] in dropped}
-        marks[f"{prefix}{self.import_id}/{self._parts:06}"] = json.dumps(
-            {"begun": self._begun.isoformat(), "written": self._written}
-        )
+        if not self._is_known:
+            marks = _oldest(await store.marks(tenant, prefix), prefix, self.import_id)
+        # Parts of one import may arrive at the same time.
+        name = f"{prefix}{self.import_id}/{new_id(self.engine.clock.now())}"
+        marks[name] = json.dumps({"begun": self._begun.isoformat(), "written": self._written})
         await apply_of_user(store, tenant, token, marks)
-        self._written, self._parts = [], self._parts + 1
+        self._written, self._is_known = [], True
         return True
+
+
+def written_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks about what imports of a user wrote."""
+    return f"imported/{token}/"
+
+
+def _oldest(marks: Mapping[str, str], prefix: str, import_id: str) -> dict[str, str | None]:
+    """Return changes that drop the notes of the oldest imports, so that there is room for one more."""
+    begun: dict[str, str] = {}
+    for name, value in marks.items():
+        of = name.removeprefix(prefix).partition("/")[0]
+        begun[of] = min(begun.get(of, "9999"), json.loads(value)["begun"])
+    begun.pop(import_id, None)
+    dropped = sorted(begun, key=lambda one: begun[one], reverse=True)[KEPT - 1 :]
+    return {name: None for name in marks if name.removeprefix(prefix).partition("/")[0] in dropped}
 
 
 async def undo_import(engine: MemoryEngine, import_id: str, *, actor: Actor) -> ImportUndone:

@@ -253,6 +253,10 @@ async def test_an_import_goes_on_where_it_stopped(running: Running) -> None:
     assert {one["source"]["origin"] for one in held} == {"import"}
     assert len(held) == 5
     assert (await running.client.get("/v1/imports/boats", headers=ben)).status_code == 404
+    assert (await running.client.post("/v1/imports/boats/undo", headers=ben)).status_code == 422
+    undone = await post(running, "/v1/imports/boats/undo", {}, ana)
+    assert (len(undone["forgotten"]), undone["changed_since"]) == (5, [])
+    assert (await get(running, "/v1/memories", ana))["memories"] == []
 
     subject = await running.caller("subject")
     await running.erased(subject)

@@ -46,6 +46,9 @@ async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_no
     assert (again["recorded"], again["refreshed"]) == (0, first["recorded"])
     held = (await running.client.get("/v1/memories", headers=ana)).json()["memories"]
     assert "I prefer aisle seats." in [one["content"] for one in held]
+    undone = await running.client.post(f"/v1/imports/{first['import_id']}/undo", headers=ana)
+    assert len(undone.json()["forgotten"]) == len(held)
+    assert (await running.client.get("/v1/memories", headers=ana)).json()["memories"] == []
 
 
 async def test_a_chat_that_does_not_say_who_the_user_is_tells_its_speakers(running: Running) -> None:

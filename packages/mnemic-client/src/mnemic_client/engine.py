@@ -19,6 +19,7 @@ from mnemic.kinds.retrieval import KindRetrieval
 from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.health import Health
+from mnemic.maintenance.import_undo import ImportUndone
 from mnemic.maintenance.reports import MaintenanceReport
 from mnemic.maintenance.reread import RereadReport
 from mnemic.maintenance.undo import UndoReceipt
@@ -459,6 +460,12 @@ class RemoteEngine(RemoteGovernance):
         """Take back what a `reread` changed."""
         done = await self._remote.call("POST", f"/v1/rereads/{quote(given.run_id, safe='')}/undo")
         return int(done["memories"])
+
+    @like(MemoryEngine.undo_import)
+    async def undo_import(self, given: SimpleNamespace) -> ImportUndone:
+        """Take back an import."""
+        done = await self._remote.call("POST", f"/v1/imports/{quote(given.import_id, safe='')}/undo")
+        return from_json(ImportUndone, done)
 
     @like(MemoryEngine.doctor)
     async def doctor(self, given: SimpleNamespace) -> Health:

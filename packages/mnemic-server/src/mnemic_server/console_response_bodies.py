@@ -62,6 +62,7 @@ class UploadResponse(ResponseBody):
     skipped: dict[str, int]
     failed: list[PlaceFailed]
     stopped: str | None
+    import_id: str | None
     dry_run: bool
     speakers: list[str]
 

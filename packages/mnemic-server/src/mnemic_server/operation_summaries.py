@@ -79,6 +79,7 @@ SUMMARIES = {
     "POST /v1/maintenance": "Run all maintenance jobs",
     "POST /v1/expiry": "Expire and purge memories",
     "POST /v1/consolidations": "Consolidate memories",
+    "POST /v1/imports/{import_id}/undo": "Take back an import",
     "POST /v1/rereads": "Read recorded messages again",
     "POST /v1/rereads/{run_id}/undo": "Undo what reading again changed",
     "GET /v1/profile": "Show what is known of the user",

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.health import Health
+from mnemic.maintenance.import_undo import ImportUndone
 from mnemic.maintenance.reports import AuditReport, MaintenanceReport
 from mnemic.maintenance.reread import RereadReport
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
@@ -19,6 +20,7 @@ HealthResponse = shape_of(Health)
 MaintenanceResponse = shape_of(MaintenanceReport)
 AuditReportResponse = shape_of(AuditReport)
 RereadResponse = shape_of(RereadReport)
+ImportUndoneResponse = shape_of(ImportUndone)
 
 
 ExpiryResponse = shape_of(ExpiryReport)

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Path
 
 from mnemic.json_output import receipt_dict
 from mnemic.maintenance.bulk_import import ImportProgress, import_progress, take_part
-from mnemic.types import Candidate, Origin
-from mnemic_server.access import Reading, TheService, Writing
+from mnemic.types import Candidate, Origin, to_json
+from mnemic_server.access import Correcting, Reading, TheService, Writing
+from mnemic_server.operations_response_bodies import ImportUndoneResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import ImportPart
 from mnemic_server.response_bodies import ImportResponse, answering
@@ -34,6 +35,15 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
     candidates = [_as_imported(one.candidate(actor.session)) for one in part.memories]
     done, receipts = await take_part(service.engine, actor, import_id, part.at, candidates)
     return {**_as_json(done), "receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.post("/{import_id}/undo", **answering(ImportUndoneResponse))
+async def undo_import(import_id: ImportId, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Take back an import of the caller, by parts or from a file: what it made is forgotten, what it changed is as it
+    was before. What has changed since stays.
+    """
+    done: dict[str, Any] = to_json(await service.engine.undo_import(import_id, actor=actor))
+    return done
 
 
 def _as_imported(candidate: Candidate) -> Candidate:

@@ -22,7 +22,7 @@ from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import answering
 
-_TOLD = ("recorded", "refreshed", "captured", "blocked", "left_out", "skipped", "stopped")
+_TOLD = ("recorded", "refreshed", "captured", "blocked", "left_out", "skipped", "stopped", "import_id")
 router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=ParsedBodyRoute)
 
 MAX_PIECE = 1_500_000
@@ -35,7 +35,8 @@ class UploadPiece(Strict):
     """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted, as are the facts that
     rules find in the user's first 200 messages. `me` is the speaker who is the user, in a chat that does not say so.
     `start` and `most` take in only that many of its entries from there on (the first is 0), so that a text which has to
-    be read whole can be taken in by several requests, each with all of it.
+    be read whole can be taken in by several requests, each with all of it. Pieces with one `import_id`, chosen by the
+    caller or returned for the first piece, are taken back as one (`/v1/imports/{import_id}/undo`).
     """
 
     name: Name
@@ -46,6 +47,7 @@ class UploadPiece(Strict):
     me: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     start: Annotated[int, Field(ge=0, le=MAX_ENTRIES)] = 0
     most: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] = MAX_ENTRIES
+    import_id: Name | None = None
 
 
 @router.get("/formats", **answering(FormatsResponse))
@@ -86,7 +88,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
 async def _taken(
     piece: UploadPiece, items: list[Item], actor: Actor, service: ServiceContext, before: list[Item]
 ) -> Summary:
-    intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
+    intake = Intake(engine=service.engine, actor=actor, extract=piece.extract, import_id=piece.import_id or "")
     intake.follow(before)
     return await intake.take(iter(items), lambda _: None)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -191,9 +192,14 @@ def test_a_changed_and_a_cancelled_booking_are_versions_of_one_memory(ben: Memor
     assert blocked.reason == "lower_trust"
 
 
+def shape_of(kind: Kind) -> dict[str, Any]:
+    """Structured memory is never free text."""
+    return {"category": "Slope", "data": {"colour": "black"}} if kind is Kind.STRUCTURED else {}
+
+
 def test_one_face_over_all_kinds(house: House, ben: MemoryManager) -> None:
     for kind in Kind:
-        receipt = ben.add(f"Ben once fell on the black slope in Chamonix ({kind}).", kind)
+        receipt = ben.add(f"Ben once fell on the black slope in Chamonix ({kind}).", kind, **shape_of(kind))
         assert receipt.durable is (kind not in (Kind.WORKING, Kind.SHORT_TERM))
     found = ben.retrieve("the fall in Chamonix")
     assert {hit.kind for hit in found} == set(Kind) - {Kind.PERSONA}
@@ -223,7 +229,7 @@ def test_every_kind_ends_when_the_table_says(house: House, ben: MemoryManager) -
     assert (retention[Kind.LONG_TERM], retention[Kind.EPISODIC]) == (None, 90 * DAY)
     assert retention[Kind.PERSONA] is retention[Kind.ENTITY] is retention[Kind.STRUCTURED] is None
     for kind in (Kind.LONG_TERM, Kind.EPISODIC, Kind.ENTITY, Kind.STRUCTURED):
-        ben.add(f"Snow in Chamonix ({kind}).", kind)
+        ben.add(f"Snow in Chamonix ({kind}).", kind, **shape_of(kind))
     house.clock.advance(90 * DAY)
     assert {one.kind for one in ben.list()} == {Kind.LONG_TERM, Kind.ENTITY, Kind.STRUCTURED}
     house.clock.advance(3650 * DAY)

@@ -12,9 +12,9 @@ from mnemic.cli.file_import import Intake, Summary
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import Item
-from mnemic.maintenance.bulk_import import take_part
+from mnemic.maintenance.bulk_import import KEPT, take_part
 from mnemic.maintenance.erase import erase
-from mnemic.maintenance.import_undo import KEPT, ImportUndone
+from mnemic.maintenance.import_undo import ImportUndone
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock

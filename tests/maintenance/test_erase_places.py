@@ -177,7 +177,7 @@ async def test_all_that_stays_is_the_tombstone_and_two_kinds_of_lines(
     await engine.grant_consent("seat", actor=ana)
     token = await subject_token(engine.store, "default", "ana")
     before = await engine.store.marks("default", "")
-    assert {name.split("/")[0] for name in before if token in name} == {"import", "subject"}
+    assert {name.split("/")[0] for name in before if token in name} == {"import", "imported", "subject"}
     receipt = await erase.erase(engine.store, engine.clock, "ana", actor=ben, block=False)
     left = {name: value for name, value in (await engine.store.marks("default", "")).items() if token in name}
     assert {name: json.loads(value) for name, value in left.items()} == {

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from mnemic.errors import InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
+from mnemic.errors import InvalidCandidates, InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.testing.scripted_model import ScriptedModelServer
-from mnemic.types import Origin, Outcome
+from mnemic.types import Candidate, Kind, Origin, Outcome
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 FLIGHT = {
@@ -102,6 +102,23 @@ async def test_data_that_breaks_its_schema_is_not_kept(house: House) -> None:
         memory.define("Odd", {"requird": ["a"]})
     with pytest.raises(InvalidInput, match="field:nowhere"):
         memory.define("Odd", {"type": "object"}, identity=["nowhere"])
+
+
+async def test_structured_memory_is_never_free_text_nor_data_that_breaks_a_known_shape(house: House) -> None:
+    engine, said = house.engine, "A loose note about a flight"
+    free = [{}, {"category": "FlightReservation"}, {"data": {"seat": "1A"}}]
+    for given in free:
+        with pytest.raises(InvalidCandidates, match="shape"):
+            await engine.add(said, actor=ANA, kind="structured", **given)
+        with pytest.raises(InvalidCandidates, match="shape"):
+            await house.kinds().add(said, "structured", **given)
+    many = await engine.add_many([Candidate(content=said, kind=Kind.STRUCTURED, **one) for one in free], actor=ANA)
+    assert [one.stored for one in many] == [False] * len(free)
+    with pytest.raises(InvalidInput, match="data:"):
+        await house.kinds().add(said, "structured", category="FlightReservation", data={"reservationFor": 7})
+    assert await engine.count(actor=ANA) == 0
+    whole = {"@type": "FlightReservation", "reservationNumber": "RXJ34P", "reservationFor": {"flightNumber": "110"}}
+    assert (await house.kinds().add(said, "structured", category="FlightReservation", data=whole)).stored
 
 
 async def test_a_second_version_is_merged_into_the_first_and_both_are_kept(house: House) -> None:

@@ -244,7 +244,7 @@ def _undo(given: Given, import_id: str) -> int:
     return Exit.OK
 
 
-def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
+def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: Any) -> int:
     """Import the items (`total` of them, if known), and show the outcome."""
     summary = Summary()
     progress = Progress("read")

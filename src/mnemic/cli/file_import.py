@@ -21,7 +21,7 @@ from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.importers.file_readers import Item
 from mnemic.maintenance.archive import Archived
 from mnemic.maintenance.background_capture import is_worth_a_call
-from mnemic.maintenance.import_undo import ImportNotes
+from mnemic.maintenance.bulk_import import ImportNotes
 from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     INVALID_MEMORY_CANDIDATES,

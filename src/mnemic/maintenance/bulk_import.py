@@ -14,13 +14,26 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
-from mnemic.maintenance.import_undo import ImportNotes, NotedEngine
-from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Candidate, Scope, WriteReceipt, checked_identifier
+from mnemic.types.identity import new_id
 from mnemic.write.consent import subject_token
 from mnemic.write.limiter import apply_of_user, words_read
 
 KEPT = 20
-"""Maximum number of imports per user whose progress is stored; the oldest is dropped."""
+"""Maximum number of imports per user whose progress is stored, and of those that can be taken back; the oldest is
+dropped.
+"""
+
+
+class NotedEngine(Protocol):
+    """The part of the engine that notes of an import need."""
+
+    store: RecordStore
+    clock: Clock
+
+    def reach(self, actor: Actor) -> Sequence[Scope]:
+        """Return the scopes that the actor sees."""
 
 
 class ImportEngine(NotedEngine, Protocol):
@@ -128,3 +141,60 @@ def _read(import_id: str, value: str) -> ImportProgress:
         outcomes=said["outcomes"],
         updated_at=datetime.fromisoformat(said["updated_at"]),
     )
+
+
+@dataclass(slots=True)
+class ImportNotes:
+    """Notes of what one import writes, for `undo_import`."""
+
+    engine: NotedEngine
+    actor: Actor
+    import_id: str = ""
+    _begun: datetime = field(init=False)
+    _written: list[tuple[str, int]] = field(default_factory=list)
+    _is_known: bool = False
+
+    def __post_init__(self) -> None:
+        self._begun = self.engine.clock.now()
+        self.import_id = self.import_id or new_id(self._begun)
+
+    async def note(self, receipts: Sequence[WriteReceipt]) -> None:
+        """Note the memories that these writes made, changed or ended. Raises StoreFailed."""
+        new = [one for one in receipts if one.stored and not one.replayed]
+        ids = list(dict.fromkeys(name for one in new for name in (one.memory_id, *one.superseded) if name is not None))
+        found = await self.engine.store.get_many(ids, scopes=self.engine.reach(self.actor)) if ids else {}
+        # A statement heard again may have changed nothing.
+        self._written += [(one.memory_id, one.version) for one in found.values() if one.updated_at >= self._begun]
+
+    async def flush(self) -> bool:
+        """Store what was noted since the last time; return True if anything was noted so far. Raises StoreFailed."""
+        if not self._written:
+            return self._is_known
+        store, tenant = self.engine.store, self.actor.tenant
+        token = await subject_token(store, tenant, self.actor.user)
+        prefix = written_prefix(token)
+        marks: dict[str, str | None] = {}
+        if not self._is_known:
+            marks = _oldest(await store.marks(tenant, prefix), prefix, self.import_id)
+        # Parts of one import may arrive at the same time.
+        name = f"{prefix}{self.import_id}/{new_id(self.engine.clock.now())}"
+        marks[name] = json.dumps({"begun": self._begun.isoformat(), "written": self._written})
+        await apply_of_user(store, tenant, token, marks)
+        self._written, self._is_known = [], True
+        return True
+
+
+def written_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks about what imports of a user wrote."""
+    return f"imported/{token}/"
+
+
+def _oldest(marks: Mapping[str, str], prefix: str, import_id: str) -> dict[str, str | None]:
+    """Return changes that drop the notes of the oldest imports, so that there is room for one more."""
+    begun: dict[str, str] = {}
+    for name, value in marks.items():
+        of = name.removeprefix(prefix).partition("/")[0]
+        begun[of] = min(begun.get(of, "9999"), json.loads(value)["begun"])
+    begun.pop(import_id, None)
+    dropped = sorted(begun, key=lambda one: begun[one], reverse=True)[KEPT - 1 :]
+    return {name: None for name in marks if name.removeprefix(prefix).partition("/")[0] in dropped}

@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreFailed, StoreFull
-from mnemic.maintenance.bulk_import import import_prefix
+from mnemic.maintenance.bulk_import import import_prefix, written_prefix
 from mnemic.maintenance.capture_queue import waiting_prefix
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
-from mnemic.maintenance.import_undo import written_prefix
 from mnemic.maintenance.personal_keys import end_keys
 from mnemic.maintenance.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore

@@ -37,6 +37,10 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     level = level_of(candidate.level, policy)
     if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
         raise InvalidCandidates("kind")
+    if candidate.kind == Kind.STRUCTURED and not (candidate.category and candidate.data):
+        raise InvalidCandidates(
+            "shape", hint="structured memory is data of a known shape: `structured.put(name, data)`"
+        )
     # Clamped rather than refused, and named in the receipt: models return numbers a little out of bounds.
     ttl, clamped_ttl = ttl_within(candidate.ttl, LONGEST_TTL)
     confidence, clamped_confidence = confidence_of(candidate.confidence)

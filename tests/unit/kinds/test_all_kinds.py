@@ -31,7 +31,8 @@ async def test_add_takes_every_kind_to_its_home(house: House) -> None:
     assert [(one.role, one.content) for one in await kinds.short_term.tail()] == [("user", "What about a hotel there?")]
     levels = dict.fromkeys(("long_term", "episodic", "entity", "structured"), "user") | {"persona": "agent"}
     for kind, level in levels.items():
-        receipt = await kinds.add(f"Something of the kind {kind}.", kind)
+        shaped = {"category": "Thing", "data": {"name": "x"}} if kind == "structured" else {}
+        receipt = await kinds.add(f"Something of the kind {kind}.", kind, **shaped)
         assert receipt.level == level
         assert receipt.outcome is (Outcome.PENDING_REVIEW if kind == "persona" else Outcome.CREATED)
     assert {memory.kind for memory in await house.engine.list(actor=ANA)} == {

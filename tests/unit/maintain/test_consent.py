@@ -157,9 +157,9 @@ async def test_tenant_kind_bytes_and_rate(tmp_path: Path, clock: ManualClock, an
         assert (await engine.add("A ship.", actor=ana, kind="entity")).stored
         blocked = await engine.add("A harbour.", actor=ben, kind="entity")
         assert blocked.reason == "quota_exceeded:tenant.entity.rows"
-        assert (await engine.add("x" * 100, actor=ana, kind="structured")).stored
-        assert (await engine.add("y" * 100, actor=ana, kind="structured")).stored
-        refused = await engine.add("z" * 100, actor=ana, kind="structured")
+        assert (await engine.add("x" * 100, actor=ana, kind="structured", category="Seat", data={"row": "x"})).stored
+        assert (await engine.add("y" * 100, actor=ana, kind="structured", category="Seat", data={"row": "y"})).stored
+        refused = await engine.add("z" * 100, actor=ana, kind="structured", category="Seat", data={"row": "z"})
         assert refused.reason == "quota_exceeded:user.structured.bytes"
         assert (await engine.add("Four in a minute.", actor=ben)).stored
         assert (await engine.add("Five in a minute.", actor=ben)).reason == "quota_exceeded:tenant.writes_a_minute"

@@ -189,5 +189,5 @@ async def test_persona_is_always_reviewed(desk: Any) -> None:
 
 async def test_keys_of_two_kinds_do_not_meet(desk: Any) -> None:
     await desk.add("12A", key="seat")
-    receipt = await desk.add("14C", key="seat", kind=Kind.STRUCTURED)
+    receipt = await desk.add("14C", key="seat", kind=Kind.STRUCTURED, category="Seat", data={"row": 14})
     assert receipt.outcome is Outcome.CREATED

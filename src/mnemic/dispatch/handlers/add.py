@@ -11,9 +11,10 @@ from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
 from mnemic.dispatch.handlers.messages import as_consented
 from mnemic.dispatch.handlers.quota_batches import write_in_portions
 from mnemic.errors import BudgetSpent, InvalidInput
+from mnemic.plugins.extras import brought_by
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.requests import Add, NewMemory
-from mnemic.types import Actor, Candidate, Source, WriteReceipt, lower_origin
+from mnemic.types import Actor, Candidate, Kind, Source, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.scope import checked_actor
 from mnemic.write.limiter import Limiter
@@ -43,13 +44,24 @@ def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
-    """Return the candidate, its origin capped by the actor's channel; a caller may name a lower one."""
+    """Return the candidate, its origin capped by the actor's channel; a caller may name a lower one. Structured data is
+    checked against the schema of the shape that `category` names, if a package brings it.
+    """
     if not isinstance(candidate, Candidate):
         raise InvalidInput("candidate")
+    if candidate.kind == Kind.STRUCTURED and isinstance(candidate.category, str):
+        candidate = _as_shaped(candidate, candidate.category)
     origin = lower_origin(actor.channel, candidate.source.origin)
     if origin is candidate.source.origin:
         return candidate
     return replace(candidate, source=replace(candidate.source, origin=origin))
+
+
+def _as_shaped(candidate: Candidate, name: str) -> Candidate:
+    with brought_by("structured"):
+        from mnemic.structured.documents import installed_readers
+    shape = next((reader.shapes[name] for reader in installed_readers() if name in reader.shapes), None)
+    return candidate if shape is None else replace(candidate, data=shape.check_data(candidate.data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.testing.embedder import WordEmbedder
-from mnemic_eval.model_answers import COLUMNS, run
-
-SET = Path(__file__).parents[1] / "sets" / "model_answers.tsv"
+from mnemic_eval.model_answers import COLUMNS, PACKAGED, run
+from mnemic_eval.model_talks import PLAYED
 
 
 def line(**fields: str) -> str:
@@ -42,10 +41,20 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
 
 
 def test_good_answers_arrive_and_foolish_ones_change_nothing() -> None:
-    found = run(SET, embedder=WordEmbedder())
+    found = run(PACKAGED / "lines.tsv", embedder=WordEmbedder())
     languages = {name.partition(", ")[2] for name in found if name.startswith("arrived, ")}
     assert (len(languages), found["arrived"]["n"]) == (8, 84)
     assert found["arrived"]["share"] >= 0.95
     assert found["right"]["share"] >= 0.85
     assert (found["wrong_end let in"]["share"], found["wrong_end let in"]["n"]) == (0, 30)
     assert found["wrong_subject let in"]["share"] <= 0.05
+
+
+def test_no_model_keeps_less_than_the_rules_whatever_it_answers() -> None:
+    found = run(PACKAGED / "talks.jsonl", embedder=WordEmbedder())
+    languages = {name.rpartition(", ")[2] for name in found if name.startswith("right, natural, ")}
+    assert (len(languages), found["right, natural"]["n"]) == (8, 82)
+    assert found["arrived, natural"]["share"] >= 0.95
+    assert found["right, natural"]["share"] >= 0.85
+    kept = {kind: found[f"kept of the rules', {kind}"]["share"] for kind in PLAYED}
+    assert kept == dict.fromkeys(PLAYED, 1.0)

@@ -42,7 +42,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command("eval", cls=Command)
 @click.argument("name", metavar="SET", type=click.Choice(SETS))
 @click.option(
-    "--data", metavar="PATH", type=click.Path(path_type=Path), help="The set's file or folder; unread has its own."
+    "--data",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="The set's file or folder; unread and answers have their own.",
 )
 @click.option(
     "--per-question",
@@ -60,7 +63,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure the contribution of each list and signal of the ranking.")
-@click.option("--model", is_flag=True, help="Extraction: let the configured language model read.")
+@click.option("--model", is_flag=True, help="Extraction, answers: let the configured language model read, too.")
 @click.option(
     "--oracle",
     type=click.Choice(["right", "wrong"]),
@@ -92,15 +95,15 @@ def eval_(
     the second statement is written after the first. Texts of pii are redacted. Nothing is
     downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
+    from mnemic_eval.registry import PACKAGED
     from mnemic_eval.registry import SETS as RUNNERS
-    from mnemic_eval.unread import PACKAGED
 
     if data is None:
-        if name != "unread":
+        if name not in PACKAGED:
             raise click.UsageError("--data is needed", ctx=click.get_current_context())
-        data = PACKAGED
-    if model and name != "extraction":
-        raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
+        data = PACKAGED[name]
+    if model and name not in ("extraction", "answers"):
+        raise click.UsageError("--model goes with extraction and answers", ctx=click.get_current_context())
     if oracle and name != "truth":
         raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
     if others and name != "truth":

@@ -1,11 +1,13 @@
 """What becomes of a language model's answers: those of a good model in its own words, and foolish ones.
 
-PATH is a table of tab-separated lines with the columns kind, lang, known, message, quote, op, subject, holds, category,
+PATH is a folder with `lines.tsv` and `talks.jsonl`; without it those of this package are read. The lines are a table
+with the columns kind, lang, known, message, quote, op, subject, holds, category,
 key, value, now, gone. Every line is another user, who said `known` before, if it is given. A line `right` is an answer
 of a good model: it `arrived` if a memory has its quote or value, and the conversation is `right` if each expression
 `now` matches a current memory and `gone` none. A line `wrong_end` closes `known` by words about something else: it is
 let in if the user's own words are not in force any more. A line `wrong_subject` gives the user a value that belongs to
-somebody else, or held once: it is let in if that value is a current memory under the key.
+somebody else, or held once: it is let in if that value is a current memory under the key. For the talks see
+`mnemic_eval.model_talks`.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.types import Actor, Completion, Deadline, Memory, Prompt
 from mnemic_eval.conditions import conditions
+from mnemic_eval.model_metrics import configured_model
+from mnemic_eval.model_talks import play_talks, read_talks
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.replay import live_memories, throwaway_engine
 from mnemic_eval.samples import shares_of_true
 
+PACKAGED = Path(__file__).parent / "data" / "answers"
 COLUMNS = "kind lang known message quote op subject holds category key value now gone".split()
 Line = Mapping[str, str]
 
@@ -65,8 +70,13 @@ class _Scripted:
 
 @evaluation
 def run(path: Path, options: EvalOptions) -> dict[str, Any]:
-    """Play every line, and count. Raises InvalidInput (`data`)."""
-    rows = asyncio.run(_play_lines(_read_lines(path)[: options.limit], options))
+    """Play every line and every talk, and count. Raises InvalidInput (`data`)."""
+    lines, talks = path / "lines.tsv", path / "talks.jsonl"
+    if path.is_file():
+        lines, talks = (path, talks) if path.suffix == ".tsv" else (lines, path)
+    if not lines.exists() and not talks.exists():
+        raise InvalidInput("data", hint=f"{path.name} has no lines.tsv and no talks.jsonl")
+    rows = asyncio.run(_play_lines(_read_lines(lines)[: options.limit], options)) if lines.exists() else []
     seen: dict[str, list[bool]] = defaultdict(list)
     for line, outcome, _ in rows:
         for name, found in outcome.items():
@@ -76,8 +86,14 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
         told = [{**line, **outcome, "held": held} for line, outcome, held in rows]
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in told)
         options.per_question.write_text(text, encoding="utf-8")
+    cost: dict[str, Any] = {}
+    if talks.exists():
+        model = configured_model(options.completer) if options.model or options.completer else None
+        found = asyncio.run(play_talks(read_talks(talks)[: options.limit], options, model))
+        seen |= found["shares"]
+        cost = {"cost": found["cost"]} if found["cost"] else {}
     made = options.chosen_embedder().space.model
-    return {**shares_of_true(seen), "settings": conditions(seed=options.seed, set="answers", embedder=made)}
+    return {**shares_of_true(seen), **cost, "settings": conditions(seed=options.seed, set="answers", embedder=made)}
 
 
 async def _play_lines(lines: Sequence[Line], options: EvalOptions) -> list[tuple[Line, dict[str, bool], list[str]]]:

@@ -32,11 +32,20 @@ def model_reader(completer: Completer | None) -> Reader:
     """Read with `completer`, or else the model of the settings, as long for each text as one call may take. Raises
     InvalidConfig (`invalid_config:model`).
     """
-    settings, clock = Settings.load(), SystemClock()
-    asked = completer or build_completer(settings, clock)
+    return Reader(configured_model(completer), longest=longest_reading(), clock=SystemClock())
+
+
+def configured_model(completer: Completer | None) -> Completer:
+    """Return `completer`, or else the model of the settings. Raises InvalidConfig (`invalid_config:model`)."""
+    asked = completer or build_completer(Settings.load(), SystemClock())
     if asked is None:
         raise InvalidConfig("model", hint="set MNEMIC_MODEL")
-    return Reader(asked, longest=timedelta(seconds=settings.model_timeout_seconds / MODELS_SHARE), clock=clock)
+    return asked
+
+
+def longest_reading() -> timedelta:
+    """Return the time for a text whose model takes all of the time that the settings give it."""
+    return timedelta(seconds=Settings.load().model_timeout_seconds / MODELS_SHARE)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -54,3 +55,5 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "unread": unread.run,
     }
 )
+PACKAGED: Mapping[str, Path] = MappingProxyType({"unread": unread.PACKAGED, "answers": model_answers.PACKAGED})
+"""Data of the sets that are in this package."""

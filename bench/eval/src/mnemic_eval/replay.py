@@ -17,6 +17,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.policy.budget import Budget
 from mnemic.ports import Completer, Embedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Memory, Message, SearchResult
@@ -30,7 +31,11 @@ PAGE = 50
 
 @asynccontextmanager
 async def throwaway_engine(
-    embedder: Embedder, completer: Completer | None = None, *, extractor: Extractor | None = None
+    embedder: Embedder,
+    completer: Completer | None = None,
+    *,
+    extractor: Extractor | None = None,
+    budget: Budget | None = None,
 ) -> AsyncIterator[MemoryEngine]:
     """Yield an open engine with default rules, and the reranker that the settings name, on a SQLite file that is gone
     afterwards. Nothing in it is worth an fsync.
@@ -39,7 +44,7 @@ async def throwaway_engine(
         store = build_store(str(Path(folder) / "eval.db"), durability="fast")
         reranker = build_reranker(Settings.load(), SystemClock())
         async with MemoryEngine(
-            store=store, embedder=embedder, completer=completer, extractor=extractor, reranker=reranker
+            store=store, embedder=embedder, completer=completer, extractor=extractor, reranker=reranker, budget=budget
         ) as engine:
             yield engine
 

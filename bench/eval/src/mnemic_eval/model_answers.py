@@ -88,10 +88,10 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
         options.per_question.write_text(text, encoding="utf-8")
     cost: dict[str, Any] = {}
     if talks.exists():
-        model = configured_model(options.completer) if options.model or options.completer else None
-        found = asyncio.run(play_talks(read_talks(talks)[: options.limit], options, model))
-        seen |= found["shares"]
-        cost = {"cost": found["cost"]} if found["cost"] else {}
+        real = configured_model(options.completer) if options.model or options.completer else None
+        played = asyncio.run(play_talks(read_talks(talks)[: options.limit], options, real))
+        seen |= played["shares"]
+        cost = {"cost": played["cost"]} if played["cost"] else {}
     made = options.chosen_embedder().space.model
     return {**shares_of_true(seen), **cost, "settings": conditions(seed=options.seed, set="answers", embedder=made)}
 

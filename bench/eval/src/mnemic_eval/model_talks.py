@@ -22,7 +22,6 @@ from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.ports import Completer
-from mnemic.ports.metering import counting
 from mnemic.types import Actor, Completion, Cost, Deadline, Prompt
 from mnemic_eval.model_metrics import longest_reading
 from mnemic_eval.options import EvalOptions
@@ -124,12 +123,12 @@ async def _hold(
             if isinstance(model, Played):
                 model.talk = talk
             actor = Actor(user=f"u{number}")
-            with counting() as meter:
-                for text in talk["say"]:
-                    await engine.capture(text, actor=actor)
+            cost = Cost()
+            for text in talk["say"]:
+                cost += (await engine.capture(text, actor=actor)).cost
             memories = await live_memories(engine, actor)
             held = [f"{one.key}: {one.content}" if one.key else one.content for one in memories]
-            rows.append((held, meter.cost))
+            rows.append((held, cost))
             options.progress(name, number + 1, len(talks))
     return rows
 

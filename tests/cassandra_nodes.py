@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from tests.cpu_shares import Shares
+from bench.cpu_shares import Shares
 
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Folder into which `make cassandra` fetches the jars."""

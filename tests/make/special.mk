@@ -6,11 +6,11 @@
 BENCH_ARGS ?=
 bench-graph: neo4j
 bench-%: $(DEV_READY)
-	@$(BIN)/python -m tests.bench_$* $(BENCH_ARGS)
+	@$(BIN)/python -m bench.$* $(BENCH_ARGS)
 
 bench-model: test-model # extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
 	@test -e $(MODEL_READY) || exit 1; \
-	$(BIN)/python -m tests.bench_model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
+	$(BIN)/python -m bench.model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
 
 bench-smoke: $(RUN_READY) # every figure of the bench at a size too small to be meaningful: it runs, and nothing fails (a minute)
 	@$(BIN)/mnemic bench --quick
@@ -44,7 +44,7 @@ test-model: $(DEV_READY) $(MODEL_READY) # the way to a real language model, a ve
 CLUSTER ?=
 cluster: $(DEV_READY) cassandra # three Cassandra nodes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill")
 	@test -e $(CASSANDRA_JARS)/.complete || exit 2; \
-	$(BIN)/python -m tests.cluster $(CLUSTER)
+	$(BIN)/python -m bench.cluster $(CLUSTER)
 
 # Helm comes from the Go module proxy; building it takes minutes, once.
 deploy-check: $(DEV_READY) # the files in deploy/, the Helm chart with helm itself (needs go)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bench_tenants import measured
+from bench.tenants import measured
 from tests.servers import PostgresServer
 
 

@@ -45,7 +45,7 @@ _CREDENTIALS = (
     "Passwords", "PINs", "Security Codes", "License Keys", "Firmware Keys", "API Keys", "WiFi Passwords",
     "Session Tokens", "Two-Factor Authentication Codes",
 )  # fmt: skip
-SECRET = "SECRET"  # noqa: S105 - the name of an entity
+SECRET = "SECRET"
 _PEPPER = bytes(32)
 
 

@@ -1,6 +1,6 @@
 """A process that has just started: its first search of a scope, a warm one, and what it keeps in memory for it.
 
-    python -m tests.bench_warmup [--only sqlite,postgres,cassandra,limit] [--sizes 1000,10000]
+    python -m bench.warmup [--only sqlite,postgres,cassandra,limit] [--sizes 1000,10000]
 
 Each figure is of a separate process, which opens the store, searches the scope once, and again. Memory is the growth of
 the process (resident set) from before its first search to after it. `limit`: its growth when it has searched many
@@ -116,7 +116,7 @@ def limit() -> None:
         for number in range(SCOPES):
             asyncio.run(fill(location, IN_SCOPE, _user(number)))
         for budget in BUDGETS:
-            command = [sys.executable, "-m", "tests.bench_warmup", "--measure", location, "--budget", str(budget)]
+            command = [sys.executable, "-m", "bench.warmup", "--measure", location, "--budget", str(budget)]
             print(subprocess.check_output(command, text=True).strip(), flush=True)
 
 
@@ -164,7 +164,7 @@ def main() -> None:
         for size in map(int, given.sizes.split(",")):
             with TemporaryDirectory() as folder, locations(name, Path(folder), size) as location:
                 asyncio.run(fill(location, size))
-                command = [sys.executable, "-m", "tests.bench_warmup", "--measure", location]
+                command = [sys.executable, "-m", "bench.warmup", "--measure", location]
                 ran = [json.loads(subprocess.check_output(command, text=True)) for _ in range(ROUNDS)]
                 median = {key: sorted(one[key] for one in ran)[ROUNDS // 2] for key in ran[0]}
             print(json.dumps({"store": name, **median, "load": round(os.getloadavg()[0], 1)}), flush=True)

@@ -104,7 +104,7 @@ def ready() -> None:
 
 def crowd(location: str, call: str, processes: int, times: int, count: int) -> dict[str, Any]:
     """So many processes at once, from the moment on when all are ready."""
-    command = [sys.executable, "-m", "tests.bench_crowd", "--worker", location]
+    command = [sys.executable, "-m", "bench.crowd", "--worker", location]
     command += ["--call", call, "--times", str(times), "--users", str(count)]
     with ExitStack() as started:
         children = [

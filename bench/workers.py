@@ -1,4 +1,4 @@
-"""Scaling of `mnemic serve --workers N`: `python -m tests.bench_workers`, or `make bench-workers BENCH_ARGS="..."`.
+"""Scaling of `mnemic serve --workers N`: `python -m bench.workers`, or `make bench-workers BENCH_ARGS="..."`.
 
 A service on a file, with a private Valkey, answers requests of several users from one light caller, who keeps
 `--connections` open and writes ready-made bytes, so that nearly all of the machine is left to the workers. For each

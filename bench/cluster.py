@@ -1,6 +1,6 @@
 """Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
 
-    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,buckets,processor,clock,...]
+    python -m bench.cluster [--only contract,kill:5000,topology,partition,exact,buckets,processor,clock,...]
 
 Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
 acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
@@ -27,6 +27,9 @@ from typing import Any
 
 from cassandra import DriverException
 
+from bench import cluster_operations as operations
+from bench.cluster_buckets import buckets, tidy
+from bench.cpu_shares import Shares
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
@@ -35,10 +38,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from tests import cluster_operations as operations
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
-from tests.cluster_buckets import buckets, tidy
-from tests.cpu_shares import Shares
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
@@ -118,7 +118,7 @@ class Writers:
         self.events: list[tuple[str, float]] = []
         self.spent = 0.0
         """Seconds of processor of the processes, once they have ended."""
-        command = [sys.executable, "-m", "tests.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
+        command = [sys.executable, "-m", "bench.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
         command += ["--rest", os.environ.get(_REST, "0")]
         self._running = [
             subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)

@@ -1,5 +1,5 @@
 """A scope in buckets on three nodes: its move is killed, a node too, and its searches are compared: a row of
-`python -m tests.cluster`.
+`python -m bench.cluster`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from bench.cluster_operations import ANA, SPACE, engine_on
 from mnemic.bootstrap import build_store
 from mnemic.stores.cassandra import CassandraStore
 from mnemic.stores.cassandra.buckets import named_by
@@ -21,7 +22,6 @@ from mnemic.types import Candidate, Kind, Status, Where
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
 from tests.cassandra_nodes import Cluster
-from tests.cluster_operations import ANA, SPACE, engine_on
 
 HOME = Partition("acme", "user", "ana")
 WHERE = Where(scopes=(ANA.scope("user"),))
@@ -100,7 +100,7 @@ def buckets(tell: Callable[..., None], cluster: Cluster, size: int) -> None:
     said = [f"{text} ({number})" for number, text in enumerate(islice(statements(5), size))]
     asyncio.run(fill(whole, said[:-25]))
     asyncio.run(fill(split, said[-25:]))
-    command = [sys.executable, "-m", "tests.cluster", "--tidy", split]
+    command = [sys.executable, "-m", "bench.cluster", "--tidy", split]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as moving:
         assert moving.stdout is not None
         for _ in range(3):

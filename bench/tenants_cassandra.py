@@ -1,7 +1,7 @@
 """Cost of one tenant's usage and marks on Cassandra as its users grow: statements sent to the nodes, and milliseconds.
 
 A private node; the totals, the counted scopes and the marks are filled in, without the
-memories: `python -m tests.bench_tenants_cassandra --sizes 1000,1000000`. With `--written`, each user adds a memory;
+memories: `python -m bench.tenants_cassandra --sizes 1000,1000000`. With `--written`, each user adds a memory;
 with `--writes 25` instead, writes a second of 16 users of one tenant and of 16 tenants in turn, like `bench_tenants`.
 """
 
@@ -22,6 +22,7 @@ from typing import Any
 from cassandra import OperationTimedOut, WriteTimeout
 from cassandra.query import BatchStatement, BatchType
 
+from bench.tenants import rates
 from mnemic.ports import Transaction
 from mnemic.ports.database_backend import RowChange
 from mnemic.stores.cassandra import CassandraStore, tenant_totals
@@ -34,7 +35,6 @@ from mnemic.stores.row_store_adapter.tables import MARK
 from mnemic.testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
-from tests.bench_tenants import rates
 from tests.cassandra_nodes import Cluster
 from tests.processes import running
 

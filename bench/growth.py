@@ -119,7 +119,7 @@ async def measured(folder: Path, rows: int, repeats: int) -> dict[str, Any]:
 
 def one_size(rows: int, repeats: int, folder: Path | None) -> dict[str, Any]:
     """The figures of one size, measured in a process of its own: its peak of memory is nobody else's."""
-    command = [sys.executable, "-m", "tests.bench_growth", "--only", str(rows), "--repeats", str(repeats)]
+    command = [sys.executable, "-m", "bench.growth", "--only", str(rows), "--repeats", str(repeats)]
     command += ["--folder", str(folder)] if folder else []
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     result: dict[str, Any] = json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Simulation of a service past one machine: load, growth, a hot tenant, nodes that fail. A model, no measurement.
 
-    python -m tests.capacity [--seed 1 --seed 2] [--tenants 1000000 --memories 1000000000 ...]
+    python -m bench.capacity [--seed 1 --seed 2] [--tenants 1000000 --memories 1000000000 ...]
 
 What a memory and a call cost is what was measured (`COSTS`; docs/scale.md says where); what the load is, is assumed
 and can be given. Tenants are of very different sizes (a Pareto distribution) and lie on shards by the hash of their

@@ -1,4 +1,4 @@
-"""Clocks that are wrong, repair, hints and datacenters, on clusters of their own: rows of `python -m tests.cluster`."""
+"""Clocks that are wrong, repair, hints and datacenters, on clusters of their own: rows of `python -m bench.cluster`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of a memory on PostgreSQL, with every index: `python -m tests.bench_bytes FOLDER`, which has LoCoMo's file.
+"""Bytes of a memory on PostgreSQL, with every index: `python -m bench.row_bytes FOLDER`, which has LoCoMo's file.
 
 The engine adds the turns of its conversations, each conversation to a user of its own, on a private server. Printed is
 what each table of the schema takes after `VACUUM`, over the number of memories.

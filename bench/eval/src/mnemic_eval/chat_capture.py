@@ -52,7 +52,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     stored = [one for one in result if one["stored"]]
     changes = [one for one in result if one["against"]]
     if options.per_question is not None:
-        drawn = random.Random(options.seed).sample(stored, min(SAMPLE, len(stored)))
+        drawn = random.Random(options.seed).sample(stored, min(SAMPLE, len(stored)))  # noqa: S311
         lines = [{"set": "stored", **one} for one in drawn] + [{"set": "changes", **one} for one in changes]
         options.per_question.write_text(
             "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8"

@@ -106,7 +106,7 @@ def _lines(name: str, folder: Path | None) -> list[str]:
 
 def everyday_statements(count: int, seed: int = 0) -> list[str]:
     """Return `count` statements of everyday life, each about another thing."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311 - repeatable, not secret
     mine = [one for one in families() if one.domain in ("family", "life", "diary", "travel", "kitchen")]
     seen: dict[str, None] = {}
     about: set[tuple[str, tuple[str, ...]]] = set()
@@ -121,7 +121,7 @@ def everyday_statements(count: int, seed: int = 0) -> list[str]:
 
 def tell_people(count: int, seed: int, folder: Path | None = None) -> Iterator[tuple[str, list[Statement]]]:
     """Yield users and what each tells, `count` statements in all, no text twice."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311 - repeatable, not secret
     domains: dict[str, list[Family]] = {}
     for family in families(folder):
         domains.setdefault(family.domain, []).append(family)

@@ -29,7 +29,7 @@ async def graph_figures(
     """Milliseconds of a link, of the neighbours within one and two hops, of a path, and of a forget, in one scope with
     `relations` relations between a third as many nodes. The scope is filled before and emptied afterwards.
     """
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - the same graph every time
     scope = Scope(tenant="bench", level=Level.USER, owner="mnemic-bench")
     names = [f"person:n{number}" for number in range(max(2, relations // 3))]
 

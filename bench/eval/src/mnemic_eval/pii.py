@@ -45,7 +45,7 @@ _CREDENTIALS = (
     "Passwords", "PINs", "Security Codes", "License Keys", "Firmware Keys", "API Keys", "WiFi Passwords",
     "Session Tokens", "Two-Factor Authentication Codes",
 )  # fmt: skip
-SECRET = "SECRET"
+SECRET = "SECRET"  # noqa: S105 - the name of an entity
 _PEPPER = bytes(32)
 
 

@@ -66,7 +66,7 @@ class Person:
 
 def people(count: int, seed: int, data: Path | None = None) -> Iterator[Person]:
     """Yield `count` people, who tell facts and remarks of the file `data`, or of the package's own."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311 - repeatable, not secret
     facts, remarks = _read(data)
     for number in range(count):
         mine = random.sample(facts, FACTS)

@@ -110,7 +110,7 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
         "MNEMIC_SERVICE_MAX_CONCURRENT_REQUESTS": "256",
         "MNEMIC_SERVICE_REQUEST_TIMEOUT_SECONDS": str(LONGEST),
     }
-    made = subprocess.run(
+    made = subprocess.run(  # noqa: S603 - our own interpreter
         [
             *command,
             "apikeys",
@@ -139,7 +139,9 @@ def _running(command: list[str], **environment: str) -> Iterator[str]:
     """Yield the address of a server until the block ends. Its output is read continuously, because a full pipe would
     block it. Raises StoreFailed (`load`).
     """
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    )
     assert process.stderr is not None
     reading = Thread(target=deque, args=(process.stderr, 0), daemon=True)
     try:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mnemic.language.questions.asked_attributes import plainly_asked, statement_opening, words_of_answers
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
 @pytest.mark.parametrize(
@@ -30,21 +33,10 @@ def test_other_questions_keep_their_words(question: str) -> None:
     assert plainly_asked(question) == question
 
 
-@pytest.mark.parametrize(
-    ("question", "word"),
-    [
-        ("What's my sister's name?", "named"),
-        ("how old am I?", "born"),
-        ("Where am I from?", "grew"),
-        ("What is Ana's profession?", "career"),
-        ("who do I work for?", "employer"),
-        ("How tall is he?", "height"),
-        ("Who is my husband?", "married"),
-        ("what can't I eat?", "allergic"),
-    ],
-)
-def test_statements_say_an_attribute_in_other_words(question: str, word: str) -> None:
-    assert word in words_of_answers(question).split()
+def test_statements_say_an_attribute_in_other_words() -> None:
+    EXAMPLES.assert_right(
+        lambda question, word: word in words_of_answers(question).split(), "statements_say_an_attribute_in_other_words"
+    )
 
 
 def test_a_question_for_nothing_of_the_kind_has_no_such_words() -> None:

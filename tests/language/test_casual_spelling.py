@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.language.sentences.casual_spelling import written_out
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("Im glad theyre here", "I'm glad they're here"),
-        ("i dont like it, its toooo loud", "i don't like it, its to loud"),
-        ("Whats your favourite song", "What's your favourite song"),
-        ("I love himmm", "I love him"),
-        ("ive got a cat", "I've got a cat"),
-        ("Im Winter fahre ich Ski", "Im Winter fahre ich Ski"),
-        ("C'est le film dont je parle", "C'est le film dont je parle"),
-        ("I can't complain", "I can't complain"),
-    ],
-)
-def test_english_contractions_and_drawn_out_words_are_written_out(text: str, plain: str) -> None:
-    assert written_out(text) == plain
+def test_english_contractions_and_drawn_out_words_are_written_out() -> None:
+    EXAMPLES.assert_right(written_out, "english_contractions_and_drawn_out_words_are_written_out")
 
 
 @given(st.text(max_size=60))

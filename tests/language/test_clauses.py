@@ -5,25 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.language.sentences.clauses import clauses, sentences
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("I like tea and coffee.", ["I like tea and coffee."]),
-        ("I like tea, and I live in Rome.", ["I like tea", "I live in Rome."]),
-        ("Dr. Lee is at 3.4 percent. OK!", ["Dr. Lee is at 3.4 percent.", "OK!"]),
-        ("I'm vegan, what can I eat?", ["I'm vegan", "what can I eat?"]),
-        ("My sister Ana, who is a vet, lives in Rome.", ["My sister Ana, who is a vet, lives in Rome."]),
-        ("Hi\nI'm Ana", ["Hi", "I'm Ana"]),
-        ("the card has expired, skip the lounges", ["the card has expired", "skip the lounges"]),
-        ("I skip breakfast, lunch is enough.", ["I skip breakfast, lunch is enough."]),
-        ("犬が好き。猫も。", ["犬が好き。", "猫も。"]),
-        ("   ", []),
-    ],
-)
-def test_a_clause_begins_where_a_subject_or_an_order_does(text: str, parts: list[str]) -> None:
-    assert [clause.text for clause in clauses(text)] == parts
+def test_a_clause_begins_where_a_subject_or_an_order_does() -> None:
+    EXAMPLES.assert_right(
+        lambda text: [clause.text for clause in clauses(text)], "a_clause_begins_where_a_subject_or_an_order_does"
+    )
 
 
 def test_only_the_last_clause_of_a_question_asks() -> None:

@@ -9,22 +9,13 @@ from hypothesis import strategies as st
 from mnemic.language.questions.question_words import content_words
 from mnemic.language.text.analyse import analyse, parse_query
 from mnemic.language.text.language import common_words, in_latin_letters, language_of
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Wo wohnt meine Schwester?", "german"), ("Meine Schwestern wohnten am See.", "german"),
-        ("¿Dónde vive mi hermana?", "spanish"), ("Où habitent mes sœurs ?", "french"),
-        ("Dove vive mia sorella?", "italian"), ("Onde mora minha irmã?", "portuguese"),
-        ("Waar woont mijn zus?", "dutch"), ("Где живёт моя сестра?", "russian"), ("मेरी बहन कहाँ रहती है?", "hindi"),
-        ("My sister lives in Lisbon", None), ("I like the die casting process", None), ("Lisbon", None), ("", None),
-        ("妹はリスボンに住んでいます。", None),
-        ("The word Schadenfreude is one of my favourites and it is die German way to say that", None),
-    ],
-)  # fmt: skip
-def test_the_words_that_a_language_has_most_tell_it(text: str, language: str | None) -> None:
-    assert language_of(text) == language
+def test_the_words_that_a_language_has_most_tell_it() -> None:
+    EXAMPLES.assert_right(language_of, "the_words_that_a_language_has_most_tell_it")
 
 
 @pytest.mark.parametrize("text", ["La casa grande", "Du vin, Karin", "Minha casa de praia, mi casa", "A de B"])
@@ -71,6 +62,5 @@ def test_common_words_of_the_language_say_nothing_of_what_is_asked() -> None:
     assert common_words("tamil") == frozenset()
 
 
-@pytest.mark.parametrize(("text", "latin"), [("Wo?", True), ("妹は?", False), ("", True), ("42", True), ("où", True)])
-def test_letters_are_latin_or_not(text: str, latin: bool) -> None:
-    assert in_latin_letters(text) is latin
+def test_letters_are_latin_or_not() -> None:
+    EXAMPLES.assert_right(in_latin_letters, "letters_are_latin_or_not")

@@ -9,24 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.language.text.names import core, slug
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "label"),
-    [
-        ("Ana", "ANA", "person"),
-        ("José", "Jose", "person"),
-        ("Dr. Ana García", "Ana Garcia", "person"),
-        ("O’Brien", "O'Brien", "person"),
-        ("Siemens AG", "Siemens", "organisation"),
-        ("Acme Corp.", "acme", "organisation"),
-        ("The Eiffel Tower", "Eiffel Tower", "place"),
-        ("Le  Chat Noir", "Le Chat Noir", "restaurant"),
-        ("Jean-Luc", "Jean Luc", "person"),
-    ],
-)
-def test_one_name(one: str, other: str, label: str) -> None:
-    assert slug(one, label) == slug(other, label)
+def test_one_name() -> None:
+    EXAMPLES.assert_right(lambda one, other, label: slug(one, label) == slug(other, label), "one_name")
 
 
 @pytest.mark.parametrize(

@@ -4,31 +4,16 @@ import pytest
 
 from mnemic.language.sentences import pasted_text
 from mnemic.language.sentences.pasted_text import data_spans, fiction_from, merge_spans
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Look:\n---\nI live in Rome.\n---\nIs it good?", "---\nI live in Rome.\n---"),
-        ("```\nI live in Rome.\n```\nthanks", "```\nI live in Rome.\n```"),
-        ("> I live in Rome.\nI do not.", "> I live in Rome."),
-        ("Look. Here is the page I found:\nAlways pay in cash.", "Here is the page I found:\nAlways pay in cash."),
-        ("Proofread: I live in Rome and sing.", " I live in Rome and sing."),
-        ("Please translate this. I live in Rome.", "Please translate this. I live in Rome."),
-        ('Can you shorten this? "I live in Rome and sing."', '"I live in Rome and sing."'),
-        ("Übersetze: Ich wohne in Rom.", " Ich wohne in Rom."),
-        ("fyi\nFrom: Ana <a@b>\nSubject: hi\nI live in Rome.", "From: Ana <a@b>\nSubject: hi\nI live in Rome."),
-        ("[14:02] Ana: I live in Rome\nsum it up", "[14:02] Ana: I live in Rome"),
-        ('{"city": "Rome"} why is it wrong', '{"city": "Rome"}'),
-        ("Dear Sir or Madam, I live in Rome.", "Dear Sir or Madam, I live in Rome."),
-        ("My name is {{name}}.", "My name is {{name}}."),
-        ("Buy now! I live in Rome. (that's from Amazon)", "Buy now! I live in Rome. (that's from Amazon)"),
-        ("def main():\n    return city\nI use Python.", "def main():    return city"),
-        ("A: Speaker 1: I live in Rome. Speaker 2: Me too.", "A: Speaker 1: I live in Rome. Speaker 2: Me too."),
-    ],
-)
-def test_what_is_shown_is_told_from_what_is_said(text: str, shown: str) -> None:
-    assert "".join(text[start:end] for start, end in data_spans(text)) == shown
+def test_what_is_shown_is_told_from_what_is_said() -> None:
+    EXAMPLES.assert_right(
+        lambda text: "".join((text[start:end] for start, end in data_spans(text))),
+        "what_is_shown_is_told_from_what_is_said",
+    )
 
 
 BOB = "I moved to Madrid and I am allergic to nuts."
@@ -109,40 +94,11 @@ def test_what_others_wrote_is_shown(text: str) -> None:
         assert any(start <= at and at + len(said) <= end for start, end in spans), spans
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My preferences:\n- aisle seat\n- vegetarian",
-        "About me:\nI live in Rome and I work as a nurse.",
-        "Remember this:\nI am allergic to nuts.",
-        "A few things you should know:\nI live in Rome.",
-        "Name: Ana\nCity: Rome\nDiet: vegan",
-        "Note: I am vegan.\nUpdate: I moved to Rome.",
-        "Home: I live in Rome.\nWork: I am a nurse.",
-        "FYI, I am vegan.",
-        "FYI: I moved to Rome.",
-        "I wrote: I am vegan.",
-        "On Mondays I work from home: I have two kids.",
-        "We meet at 10:30 - I prefer mornings.",
-        "From now on: I am vegan.",
-        "My email: ana@example.com",
-        "My work address is: Via Roma 1",
-        "My answer: I prefer the aisle.",
-        "To answer you:\nI live in Rome.",
-        "> Where do you live?\nI live in Rome.",
-        "I said: no nuts.\nI told you: I am vegan.",
-        "I'm 'gluten-free' and I live in Rome.",
-        "My sister Ana says hi. I live in Rome.",
-        "PS: I am vegan.",
-        "@assistant note: Hana owns the pricing page",
-        "Write short messages like this:\nno greeting",
-        "From: Oslo\nTo: Rome\nDate: 5 May",
-        "1) I am vegan\n2) I live in Rome",
-        "I live in Rome.\n\nMy favourite lyrics are Dylan's.",
-    ],
-)
-def test_what_the_user_says_stays_the_users(text: str) -> None:
-    assert [text[start:end] for start, end in data_spans(text) if not text[start:end].startswith(">")] == []
+def test_what_the_user_says_stays_the_users() -> None:
+    EXAMPLES.assert_right(
+        lambda text: [text[start:end] for start, end in data_spans(text) if not text[start:end].startswith(">")],
+        "what_the_user_says_stays_the_users",
+    )
 
 
 def test_what_comes_after_a_quotation_in_lines_is_the_users() -> None:
@@ -155,34 +111,14 @@ def test_speech_is_no_data(text: str) -> None:
     assert data_spans(text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "fiction"),
-    [
-        ("You are a strict teacher.", True),
-        ("Write a story where I live in Rome.", True),
-        ("I want you to act as my boss", True),
-        ("My character is a druid", True),
-        ("I am a teacher.", False),
-        ("You are right.", False),
-    ],
-)
-def test_a_role_to_play_is_no_speech(text: str, fiction: bool) -> None:
-    assert fiction_from(text) is fiction
+def test_a_role_to_play_is_no_speech() -> None:
+    EXAMPLES.assert_right(fiction_from, "a_role_to_play_is_no_speech")
 
 
-@pytest.mark.parametrize(
-    ("text", "announces"),
-    [
-        ("Sure, paste it here.", True),
-        ("I'm going to paste a letter of my aunt's.", True),
-        ("Ich füge gleich einen Text ein.", True),
-        ("Vas-y, colle le texte.", True),
-        ("I like tooth-friendly sweets.", False),
-        ("Where do you live?", False),
-    ],
-)
-def test_a_turn_announces_the_text_that_the_next_one_shows(text: str, announces: bool) -> None:
-    assert pasted_text.announces_text(text) is announces
+def test_a_turn_announces_the_text_that_the_next_one_shows() -> None:
+    EXAMPLES.assert_right(
+        lambda text: pasted_text.announces_text(text), "a_turn_announces_the_text_that_the_next_one_shows"
+    )
 
 
 def test_spans_that_touch_are_one() -> None:

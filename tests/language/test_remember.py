@@ -3,6 +3,9 @@ from __future__ import annotations
 import pytest
 
 from mnemic.language.sentences.remember import asked_to_remember, bare_request, is_asked_afterwards
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
 @pytest.mark.parametrize(
@@ -29,20 +32,8 @@ def test_a_request_to_remember_shows_where_its_words_begin(text: str, said: str)
     assert (text[found[0] :], found[1]) == (said, True)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "remember to call the bank",
-        "Remember how we laughed",
-        "remember that song",
-        "don't forget it",
-        "remember this one",
-        "I can't remember his name",
-        "I remember thinking of it",
-    ],
-)
-def test_an_errand_a_memory_and_a_bare_word_ask_for_nothing(text: str) -> None:
-    assert asked_to_remember(text) is None
+def test_an_errand_a_memory_and_a_bare_word_ask_for_nothing() -> None:
+    EXAMPLES.assert_right(asked_to_remember, "an_errand_a_memory_and_a_bare_word_ask_for_nothing")
 
 
 def test_words_that_begin_other_sentences_are_no_certain_request() -> None:
@@ -63,20 +54,5 @@ def test_a_request_may_come_after_what_it_means(text: str, asked: bool) -> None:
     assert is_asked_afterwards(text) is asked
 
 
-@pytest.mark.parametrize(
-    ("sentence", "where"),
-    [
-        ("Remember that please.", "before"),
-        ("Please remember this.", "after"),
-        ("Remember it, ok?", "before"),
-        ("Don't forget that, thanks!", "before"),
-        ("Merk dir das bitte!", "before"),
-        ("N'oublie pas, s'il te plaît !", "before"),
-        ("Remember?", None),
-        ("Remember that I swim.", None),
-        ("Remember to call.", None),
-        ("Please.", None),
-    ],
-)
-def test_a_bare_request_to_remember_points_to_the_sentence_beside_it(sentence: str, where: str | None) -> None:
-    assert bare_request(sentence) == where
+def test_a_bare_request_to_remember_points_to_the_sentence_beside_it() -> None:
+    EXAMPLES.assert_right(bare_request, "a_bare_request_to_remember_points_to_the_sentence_beside_it")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from mnemic.redact.redactor import Redactor
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 KEY = b"k" * 32
 TEXTS = [
@@ -81,28 +83,7 @@ def test_numbers_of_other_things_are_no_telephone_numbers() -> None:
     assert len(changed) <= CHANGED_AT_MOST * len(told), changed
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Call me at 030 1234567.",
-        "My number is 555-123-4567.",
-        "Phone: 0171 2345678",
-        "(415) 555-2671",
-        "+49 170 1234567",
-        "tel 01 23 45 67 89",
-        "Meine Nummer ist 0171 2345678.",
-        "reach me on 415-555-2671",
-        "Mein Handy: 0171-2345678",
-        "My cell is 212 555 0187",
-        "You can text 212-555-0187 anytime",
-        "Mi teléfono es 612 345 678",
-        "Mon portable : 06 12 34 56 78",
-        "020 7946 0958 is my office line",
-        "Ring 07700 900123",
-        "Order 12 is late, call 415-555-2671.",
-        "Customer service, phone 415-555-2671",
-        "Direct line 415-555-2671",
-    ],
-)
-def test_telephone_numbers_beside_other_words_are_redacted(text: str) -> None:
-    assert "PHONE" in Redactor().redact(text, KEY).text
+def test_telephone_numbers_beside_other_words_are_redacted() -> None:
+    EXAMPLES.assert_right(
+        lambda text: "PHONE" in Redactor().redact(text, KEY).text, "telephone_numbers_beside_other_words_are_redacted"
+    )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.redact import redact
 from mnemic.redact.escapes import decode_escapes
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 READ = [
     ("jane%40acme.com", "jane@acme.com"),
@@ -26,24 +32,16 @@ def test_what_is_escaped_is_read(text: str, plain: str) -> None:
     assert (len(read[1]), read[1][0], read[1][-1]) == (len(plain) + 1, 0, len(text))
 
 
-@pytest.mark.parametrize("text", ["plain", "100%", "50% of", "a & b", "&nosuch;", "%00", "\\u0007", "%zz"])
-def test_other_texts_are_left(text: str) -> None:
-    assert decode_escapes(text) is None
+def test_other_texts_are_left() -> None:
+    EXAMPLES.assert_right(decode_escapes, "other_texts_are_left")
 
 
-@pytest.mark.parametrize(
-    ("text", "entity", "hidden"),
-    [
-        ("https://x.org/?m=jane%40acme.com&b=1", "EMAIL", "jane%40acme.com"),
-        ("mail jane&#64;acme&period;com", "EMAIL", "jane&#64;acme&period;com"),
-        ('{"m": "jane\\u0040acme.com"}', "EMAIL", "jane\\u0040acme.com"),
-        ("password=ab%20cd9!x", "SECRET", "ab%20cd9!x"),
-        ("tel=%2B44%2020%207946%200958&x", "PHONE", "%2B44%2020%207946%200958"),
-    ],
-)
-def test_an_escape_hides_nothing(text: str, entity: str, hidden: str) -> None:
-    done = redact(text)
-    assert [(span.entity, text[span.start : span.end]) for span in done.spans] == [(entity, hidden)]
+def test_an_escape_hides_nothing() -> None:
+    def check(text: str, entity: str, hidden: str) -> Any:
+        done = redact(text)
+        return [(span.entity, text[span.start : span.end]) for span in done.spans] == [(entity, hidden)]
+
+    EXAMPLES.assert_right(check, "an_escape_hides_nothing")
 
 
 @given(st.lists(st.sampled_from(["%40", "&#64;", "\\u0040", "jane", "acme.com", " ", "%", "&", ";"]), max_size=12))
@@ -65,18 +63,8 @@ def test_a_spelled_address_is_found(text: str, hidden: str) -> None:
     assert [(span.entity, text[span.start : span.end]) for span in redact(text).spans] == [("EMAIL", hidden)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "look at example dot com",
-        "at the dot on the map",
-        "meet me at noon dot sharp",
-        "Ana at Acme",
-        "a dot at home dot x",
-    ],
-)
-def test_other_dots_are_left(text: str) -> None:
-    assert redact(text).text == text
+def test_other_dots_are_left() -> None:
+    EXAMPLES.assert_right(lambda text: redact(text).text == text, "other_dots_are_left")
 
 
 def test_a_spelled_address_is_the_address() -> None:

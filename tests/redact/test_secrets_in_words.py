@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mnemic.redact.redactor import Redactor
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 KEY = b"k" * 32
 
@@ -40,22 +44,5 @@ def test_a_secret_in_plain_words_is_redacted(text: str, secret: str) -> None:
     assert "[SECRET#" in shown
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My bank password is in the drawer.",
-        "The wifi password at the flat is hard to read.",
-        "The PIN of her card is blocked.",
-        "I lost my pin at the fair in 2026.",
-        "The pin badge is from 2019.",
-        "Das Passwort ist abgelaufen.",
-        "Le mot de passe est oublié.",
-        "wifi: yes\nbreakfast: no",
-        "user: eva\nhobbies",
-        "The password manager I use is Bitwarden.",
-        "The country code of Spain is 34.",
-        "account: savings, 4417 Main St",
-    ],
-)
-def test_words_about_a_secret_stay(text: str) -> None:
-    assert Redactor().redact(text, KEY).text == text
+def test_words_about_a_secret_stay() -> None:
+    EXAMPLES.assert_right(lambda text: Redactor().redact(text, KEY).text == text, "words_about_a_secret_stay")

@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.types import Candidate, Message, Source
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
 def grounded(text: str, value: str, quote: str | None = None) -> str | None:
@@ -18,21 +21,8 @@ def grounded(text: str, value: str, quote: str | None = None) -> str | None:
     return found.source.quote
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "quote", "found"),
-    [
-        ("Please write in ENGLISH. Thanks!", "english", None, "Please write in ENGLISH."),
-        ("I like tea, and I live in Köln.", "Koln", None, "I live in Köln."),
-        ("I want aisle seats on all flights", "aisle seat", None, "I want aisle seats on all flights"),
-        ("I'm on the  enterprise\nplan", "enterprise plan", None, "I'm on the  enterprise\nplan"),
-        ("I don’t eat meat at all.", "vegetarian", "I don't eat meat", "I don’t eat meat"),
-        ("Ich heiße Jürgen.", "JÜRGEN", None, "Ich heiße Jürgen."),
-        ("日本語で返事をください。犬が好き。", "日本語", None, "日本語で返事をください。"),
-        ("My code is x+y", "x+y", None, "My code is x+y"),
-    ],
-)
-def test_words_that_support_a_value_are_found(text: str, value: str, quote: str | None, found: str) -> None:
-    assert grounded(text, value, quote) == found
+def test_words_that_support_a_value_are_found() -> None:
+    EXAMPLES.assert_right(grounded, "words_that_support_a_value_are_found")
 
 
 @pytest.mark.parametrize(

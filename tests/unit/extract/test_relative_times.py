@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 
 from mnemic.policy.statement_dates import timed, times_in
 from mnemic.types import Candidate
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
 SUNDAY = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)
@@ -19,41 +23,17 @@ def midnight(day: str) -> datetime:
     return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("I have lived in Oslo since last March", "2026-03-01"),
-        ("I have lived in Oslo since March", "2026-03-01"),
-        ("I have been vegan since December", "2025-12-01"),
-        ("I have been vegan since November", "2026-11-01"),
-        ("I have been vegan since last November", "2025-11-01"),
-        ("I work at Acme since 2019", "2019-01-01"),
-        ("I work at Acme since May 2019", "2019-05-01"),
-        ("I work at Acme since May 3rd, 2019", "2019-05-03"),
-        ("I work at Acme since 2019-05-03", "2019-05-03"),
-        ("Since Monday I take the bus", "2026-11-16"),
-        ("Since last week I take the bus", "2026-11-09"),
-        ("Since last month I take the bus", "2026-10-01"),
-        ("Ever since last year I take the bus", "2025-01-01"),
-        ("I take the bus since yesterday", "2026-11-17"),
-    ],
-)
-def test_since_gives_the_beginning(text: str, day: str) -> None:
-    assert times_in(text, WEDNESDAY) == (midnight(day), None, None)
+def test_since_gives_the_beginning() -> None:
+    EXAMPLES.assert_right(
+        lambda text, day: times_in(text, WEDNESDAY) == (midnight(day), None, None), "since_gives_the_beginning"
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("I am in Rome until Friday", "2026-11-21"),
-        ("I am in Rome until tomorrow", "2026-11-20"),
-        ("I am in Rome until today", "2026-11-19"),
-        ("I am in Rome till 2026-12-01", "2026-12-02"),
-        ("I am in Rome until December 1, 2026", "2026-12-02"),
-    ],
-)
-def test_until_a_day_gives_the_end_of_that_day(text: str, day: str) -> None:
-    assert times_in(text, WEDNESDAY) == (None, midnight(day), None)
+def test_until_a_day_gives_the_end_of_that_day() -> None:
+    EXAMPLES.assert_right(
+        lambda text, day: times_in(text, WEDNESDAY) == (None, midnight(day), None),
+        "until_a_day_gives_the_end_of_that_day",
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,38 +61,8 @@ def test_a_day_is_when_it_happens(text: str, said_at: datetime, day: str) -> Non
     assert times_in(text, said_at) == (None, None, midnight(day))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I like tea",
-        "My exam is on Friday",  # the last or the next one
-        "My exam is next Friday",  # said on a Wednesday: this week's or the next one's
-        "I saw Ann last Monday",
-        "I was ill last week",  # no day
-        "I am in Rome until March",  # its first day or its last
-        "I am in Rome until 2027",
-        "I live here since next month",
-        "I live here since 2031",
-        "I was in Rome until yesterday",
-        "I broke my arm yesterday and my leg two weeks ago",
-        "Since Monday I take the bus, since May I take the train",
-        "Since 2019 I work at Acme, and yesterday I quit",
-        "Meet me on 2026-02-30",
-        "since when do you know",
-        "my room is number 2019",
-        "I may come in March",
-        "I read the whole book in two days",
-        "I can paint a room in two days",
-        "She is the one who ran it in three days",
-        "I will finish in three days what I began two weeks ago",
-        "I live in Berlin until 9999-12-31",  # the day after it is out of the calendar
-        "I live in Berlin since March 0000",
-        "I live in Berlin since 0000-00-00",
-        "I was born 0000-00-00",
-    ],
-)
-def test_nothing_is_guessed(text: str) -> None:
-    assert times_in(text, WEDNESDAY) == (None, None, None)
+def test_nothing_is_guessed() -> None:
+    EXAMPLES.assert_right(lambda text: times_in(text, WEDNESDAY), "nothing_is_guessed")
 
 
 def test_the_day_is_that_of_the_speakers_zone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,10 @@ from mnemic.language.questions.named_dates import named_date
 from mnemic.language.text.time_expressions import period_of, periods_in
 from mnemic.language.text.time_words import in_english
 from mnemic.policy.statement_dates import times_in
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 TODAY = date(2026, 11, 4)  # a Wednesday
 SAME = [
@@ -56,15 +61,8 @@ def test_fifteen_days_are_a_fortnight(fortnight: str) -> None:
     assert [period.day for period in periods_in(fortnight, TODAY)] == [date(2026, 10, 21)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ich bin hier im Büro.", "Ik woon hier.", "Guten Morgen!", "Vivo aquí desde hace dos años.",
-        "J'aime le lundi.", "Il lunedì ho lezione.", "We met at the Sommer gallery.", "One of us may march.",
-    ],
-)  # fmt: skip
-def test_what_is_no_time_is_left_alone(text: str) -> None:
-    assert in_english(text) == text
+def test_what_is_no_time_is_left_alone() -> None:
+    EXAMPLES.assert_right(lambda text: in_english(text) == text, "what_is_no_time_is_left_alone")
 
 
 @pytest.mark.parametrize(
@@ -83,13 +81,11 @@ def test_a_statement_takes_its_bounds_from_them(text: str, since: date | None, u
     assert (found.valid_from and found.valid_from.date(), found.valid_to and found.valid_to.date()) == (since, until)
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["Wo war ich vor einer Woche?", "Où étais-je il y a une semaine ?", "¿Dónde estaba hace una semana?",
-     "Dove ero una settimana fa?", "Onde estava há uma semana?", "Waar was ik een week geleden?"],
-)  # fmt: skip
-def test_a_question_is_about_them(question: str) -> None:
-    assert period_of(question, TODAY) == period_of("Where was I a week ago?", TODAY)
+def test_a_question_is_about_them() -> None:
+    EXAMPLES.assert_right(
+        lambda question: period_of(question, TODAY) == period_of("Where was I a week ago?", TODAY),
+        "a_question_is_about_them",
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,16 +163,9 @@ def test_what_is_told_of_a_time_is_of_the_time_that_is_asked_for(language: str, 
     assert asked.begin <= day <= asked.end
 
 
-@pytest.mark.parametrize(
-    ("text", "past"),
-    [
-        ("I broke my arm on Monday.", True), ("My bike was stolen, I forgot the lock on Monday.", True),
-        ("I fell off a ladder on Monday.", True), ("I have yoga on Monday.", False), ("I'm off on Monday.", False),
-        ("Me rompí el brazo el lunes.", True), ("Aquí hay yoga el lunes.", False),
-        ("Parti o braço na segunda-feira.", True), ("Ela caiu na segunda-feira.", True),
-        ("Há ioga na segunda-feira.", False),
-    ],
-)  # fmt: skip
-def test_a_verb_of_the_past_makes_a_day_of_the_week_the_last_one(text: str, past: bool) -> None:
-    found = times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)).occurred_at
-    assert (found is not None and found.date() == date(2026, 11, 2)) is past
+def test_a_verb_of_the_past_makes_a_day_of_the_week_the_last_one() -> None:
+    def check(text: str) -> Any:
+        found = times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)).occurred_at
+        return found is not None and found.date() == date(2026, 11, 2)
+
+    EXAMPLES.assert_right(check, "a_verb_of_the_past_makes_a_day_of_the_week_the_last_one")

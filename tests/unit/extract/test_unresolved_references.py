@@ -14,93 +14,17 @@ from mnemic.language.sentences.unresolved_references import hangs, leans
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
+from tests.examples import Examples
 
-HANGS = [
-    "Til 6.",
-    "7 am baby.",
-    "My brother has one, 200k miles.",
-    "He's allergic.",
-    "Day 9.",
-    "1400 a month.",
-    "about 300 quid",
-    "Thursday 10am.",
-    "Starts in september.",
-    "Brings me out in hives.",
-    "I adopted him.",
-    "I bought it two years ago in Ghent.",
-    "A friend made it for my birthday.",
-    "We made them with oat flour.",
-    "They named the boat.",
-    "This novel is one of my favourites.",
-    "That's where we always met",
-    "Thyme, pepper and olives.",
-    "Especially when it rains",
-    "Especially when I'm baking without butter, trying to make the cakes just as rich as they were before",
-    "It takes me back to reading in bed.",
-    "As a beginner",
-    "I every Tuesday evening.",
-    "I to the gym twice a week.",
-    "Ich jeden Dienstagabend.",
-    "Yo cada martes por la tarde.",
-    "My name is.",
-    "I am allergic to.",
-    "I live in the.",
-    "Every Tuesday at 6.",
-    "Since 2012.",
-    "I prefer the second one.",
-    "412 pages.",
-    "But cereals base is milk.",
-    "No like a train subway, not a sandwich subway.",
-    "The one thats from the tyre company.",
-    "A pizza with olives and green onions.",
-    "I dont like it either.",
-    "Yeah I get em from the market.",
-    "Scottish*.",
-    "Sie ist sehr nett",
-    "Ela gosta disso",
-]
-STANDS = [
-    "I adopted a greyhound called Pepper.",
-    "We decided this morning: no more overtime.",
-    "Il nostro gatto si chiama Pallina.",
-    "This scarf is a present from my aunt in Lund.",
-    "He lives with us, so we need three beds.",
-    "I made it to the regional finals in Ghent.",
-    "I love it when the house is quiet.",
-    "Oats, milk and a banana is my breakfast every day.",
-    "I swim every Tuesday evening.",
-    "Every Tuesday I swim.",
-    "Yo cada martes juego al pádel.",
-    "My blood type is A.",
-    "Ghent is the city I live in.",
-    "I prefer tea over the other.",
-    "12 years sober.",
-    "The lease is 1400 a month.",
-    "40 Birch Lane is where I live.",
-    "Invoices: 30 days.",
-    "Starts with a summary, please.",
-    "Likes tea.",
-    "I have one sister.",
-    "Yeah I drive a van.",
-    "a minha tia é celíaca",
-    "A minha sobrinha fez sete anos",
-    "Ok, no como carne",
-    "a partir de hoy escríbeme en inglés",
-    "But my wife is allergic to nuts.",
-    "No dairy for me.",
-    "Yes, Dad has a pacemaker.",
-    "A wheelchair is what I use daily.",
-]
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize("text", HANGS)
-def test_a_statement_that_hangs_on_what_is_not_said(text: str) -> None:
-    assert hangs(text)
+def test_a_statement_that_hangs_on_what_is_not_said() -> None:
+    EXAMPLES.assert_right(lambda text: bool(hangs(text)), "a_statement_that_hangs_on_what_is_not_said")
 
 
-@pytest.mark.parametrize("text", STANDS)
-def test_a_statement_that_says_enough_by_itself(text: str) -> None:
-    assert not hangs(text)
+def test_a_statement_that_says_enough_by_itself() -> None:
+    EXAMPLES.assert_right(lambda text: bool(hangs(text)), "a_statement_that_says_enough_by_itself")
 
 
 def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
@@ -136,18 +60,10 @@ def test_what_concerns_safety_is_kept_all_the_same() -> None:
     assert [type(one) for one in decide_pieces([risky], risky, None)] == [Statement]
 
 
-@pytest.mark.parametrize(
-    ("text", "order"),
-    [
-        ("Answer in short sentences", True),
-        ("I'm always down to swap recipes", False),
-        ("I named her Pepper, and she's always with me", False),
-        ("I always want you to answer in Danish", True),
-        ("Ich bin immer für einen Spaß zu haben", False),
-    ],
-)
-def test_what_a_speaker_tells_of_themself_is_no_order(text: str, order: bool) -> None:
-    assert is_order(text, _opinion(0.9, "instruction")) is order
+def test_what_a_speaker_tells_of_themself_is_no_order() -> None:
+    EXAMPLES.assert_right(
+        lambda text: is_order(text, _opinion(0.9, "instruction")), "what_a_speaker_tells_of_themself_is_no_order"
+    )
 
 
 def _opinion(keep: float, label: str) -> Opinion:

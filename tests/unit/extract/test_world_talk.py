@@ -21,6 +21,10 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 FRESH = Deadline(60.0, lambda: 0.0)
 PLOT = (
@@ -82,18 +86,8 @@ def test_a_short_note_is_no_world_talk() -> None:
     assert not is_about_the_world("The average match has eleven minutes of play.", CERTAIN - 0.1)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Main point: the board cut travel to 20k.", True),
-        ("The one thing that counts is that Otto signed.", True),
-        ("Wichtig: Otto hat unterschrieben.", True),
-        ("The board cut travel to 20k.", False),
-        ("It is important to stretch.", False),
-    ],
-)
-def test_a_message_says_which_part_of_it_matters(text: str, expected: bool) -> None:
-    assert is_singled_out(text) is expected
+def test_a_message_says_which_part_of_it_matters() -> None:
+    EXAMPLES.assert_right(is_singled_out, "a_message_says_which_part_of_it_matters")
 
 
 def test_a_message_expounds_by_its_length_and_its_sentences() -> None:
@@ -103,22 +97,8 @@ def test_a_message_expounds_by_its_length_and_its_sentences() -> None:
     assert not expounds(short, [1.0, 1.0])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("My brother sails.", True),
-        ("Ich segle.", True),
-        ("Notre chat dort.", True),
-        ("Tengo un barco.", True),
-        ("Ho una barca.", True),
-        ("Tenho um barco.", True),
-        ("Ons huis is oud.", True),
-        ("The hero loses his ship.", False),
-        ("Der Held verliert sein Schiff.", False),
-    ],
-)
-def test_a_word_for_the_speaker_is_known_in_seven_languages(text: str, expected: bool) -> None:
-    assert speaks_of_self(text) is expected
+def test_a_word_for_the_speaker_is_known_in_seven_languages() -> None:
+    EXAMPLES.assert_right(speaks_of_self, "a_word_for_the_speaker_is_known_in_seven_languages")
 
 
 def test_both_classifiers_are_trained_on_the_vectors_of_one_embedder() -> None:

@@ -12,27 +12,19 @@ from mnemic.retrieve.relevance import A_MEMBER
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 ANA = Actor(user="ana")
 
 
-@pytest.mark.parametrize(
-    ("query", "instance"),
-    [
-        ("Which sports do I do?", "tennis"),
-        ("What musical instruments does Jo play?", "violin"),
-        ("What kinds of pets have we had?", "hamster"),
-        ("How many countries have I visited?", "norway"),
-        ("In which cities did we stay?", "lisbon"),
-        ("Do I have any allergies?", "peanuts"),
-        ("Do I have children?", "daughter"),
-        ("Does Tom have a pet?", "hamster"),
-        ("How many siblings do I have?", "brother"),
-        ("Tell me all hobbies that Tom has", "photography"),
-    ],
-)
-def test_the_kind_that_a_question_asks_for_has_instances(query: str, instance: str) -> None:
-    assert instance in instances_of(query).split()
+def test_the_kind_that_a_question_asks_for_has_instances() -> None:
+    EXAMPLES.assert_right(
+        lambda query, instance: instance in instances_of(query).split(),
+        "the_kind_that_a_question_asks_for_has_instances",
+    )
 
 
 @pytest.mark.parametrize(

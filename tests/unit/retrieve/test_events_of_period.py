@@ -11,6 +11,10 @@ from mnemic import Actor, Settings, build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.language.questions.time_only import asked_about
 from mnemic.types import Candidate, Message
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 KIM, CHAT = Actor(user="kim"), Actor(user="chat")
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -84,17 +88,5 @@ async def test_the_messages_of_the_person_are_shown(tmp_path: Path) -> None:
         assert (await engine.search("What did Bob do last month?", actor=KIM, asked_at=NOW)).abstains
 
 
-@pytest.mark.parametrize(
-    ("text", "about"),
-    [
-        ("What did Ana do last month?", {"ana"}),
-        ("What did I do on Monday?", set()),
-        ("What happened to my bike in March 2024?", {"bike"}),
-        ("Was ist letzte Woche passiert?", set()),
-        ("Where did Ana live last month?", None),
-        ("What did Ana say about the kitchen last month?", None),
-        ("Fix this Python bug: IndexError", None),
-    ],
-)
-def test_whom_it_is_about(text: str, about: set[str] | None) -> None:
-    assert asked_about(text) == about
+def test_whom_it_is_about() -> None:
+    EXAMPLES.assert_right(asked_about, "whom_it_is_about")

@@ -7,25 +7,16 @@ from mnemic.language.questions.key_questions import asked_keys
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 ANA = Actor(user="ana")
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("Where do I live?", "home_city"),
-        ("wo wohne ich?", "home_city"),
-        ("Where do I work?", "employer"),
-        ("What do I do for a living?", "job"),
-        ("How old am I?", "age"),
-        ("¿Cuántos años tengo?", "age"),
-        ("When was I born?", "birthday"),
-        ("Wie heiße ich?", "name"),
-    ],
-)
-def test_a_question_asks_for_a_key(text: str, key: str) -> None:
-    assert asked_keys(text) == {key}
+def test_a_question_asks_for_a_key() -> None:
+    EXAMPLES.assert_right(lambda text, key: asked_keys(text) == {key}, "a_question_asks_for_a_key")
 
 
 @pytest.mark.parametrize("text", ["Where does Ben live?", "What do I do about the mould?", "Who am I meeting today?"])

@@ -15,6 +15,10 @@ from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import read_question
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Intent, Message, RecallRequest, SearchResult
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 ADA = Actor(user="ada")
 PERIODS = (
@@ -80,21 +84,8 @@ async def test_who_says_as_of_is_taken_at_their_word(engine: MemoryEngine) -> No
     assert contents(await engine.search("Where did I live in March 2026?", actor=ADA, as_of=then)) == ["Madrid"]
 
 
-@pytest.mark.parametrize(
-    ("text", "past"),
-    [
-        ("Was trinke ich morgens?", False),
-        ("Was ist mein Lieblingsessen?", False),
-        ("Welches Auto habe ich?", False),
-        ("Welches Auto habe ich gefahren?", True),
-        ("Where was I in May?", True),
-        ("Was I ever in Oslo?", True),
-        ("What did I prefer?", True),
-        ("What do I prefer?", False),
-    ],
-)
-def test_the_german_was_asks_what(text: str, past: bool) -> None:
-    assert asks_past(read_question(text)) is past
+def test_the_german_was_asks_what() -> None:
+    EXAMPLES.assert_right(lambda text: asks_past(read_question(text)), "the_german_was_asks_what")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,10 @@ import pytest
 from mnemic.language.questions.topics import MAX_WORDS
 from mnemic.retrieve.preference_relevance import READ, ParsedRequest
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 
@@ -23,42 +27,11 @@ def hit(content: str, key: str | None = None, cosine: float | None = None, categ
     return Hit(memory=memory, score=0.1, ranks={} if cosine is None else {"vector": Rank(1, cosine)})
 
 
-@pytest.mark.parametrize(
-    ("request_", "content", "key", "depends"),
-    [
-        ("Find me a flight to Denver.", "aisle", "seat", True),
-        ("Book a table for dinner.", "vegetarian", "diet", True),
-        ("Book a table for dinner.", "aisle", "seat", False),
-        ("Book a table for dinner.", "Oslo", "home_city", True),
-        ("Plan a trip to Rome for us.", "quiet rooms", "hotel", True),
-        ("What should I cook tonight?", "I am allergic to peanuts.", "allergies", True),
-        ("What can I watch tonight?", "I love horror films.", None, True),
-        ("Who directed the film Alien?", "I love horror movies.", None, False),
-        ("Who directed the film Alien?", "I love every film by Ridley Scott.", None, True),
-        ("Why is the sky blue?", "Please keep your answers short.", None, True),
-        ("Why is the sky blue?", "english", "language", True),
-        ("Fix this Python bug.", "I prefer tabs to spaces in Python.", None, True),
-        ("Fix this Python bug.", "nurse", "job", False),
-        ("thanks!", "I like jazz.", None, False),
-        ("Which tyres fit my car?", "I am allergic to peanuts.", "allergies", False),
-        ("Recommend a novel for the holidays.", "aisle", "seat", False),
-        ("Plan our holidays.", "aisle", "seat", True),
-        ("Good morning!", "morning", "flight_time", False),
-        ("Put together a menu for Saturday.", "I can't stand aubergine.", None, True),
-        ("Which sofa would suit me?", "I like bright colours.", None, True),
-        ("How could I spend a rainy Sunday?", "I love chess.", None, True),
-        ("Book a table for dinner.", "I like bright colours.", None, False),
-        ("What shall I wear?", "Le Guin is an author I like.", None, False),
-        ("Good morning!", "Please keep your answers short.", None, True),
-        ("How does a heat pump work?", "The user works at Northwind", None, False),
-        ("Describe the water cycle.", "The user is allergic to peanuts", None, False),
-        ("SELECT 3 rows returned in 0.02 s", "The user prefers aisle seats", None, False),
-    ],
-)
-def test_by_topics_words_and_what_shapes_every_answer(
-    request_: str, content: str, key: str | None, depends: bool
-) -> None:
-    assert ParsedRequest.from_text(request_).depends_on(hit(content, key)) is depends
+def test_by_topics_words_and_what_shapes_every_answer() -> None:
+    EXAMPLES.assert_right(
+        lambda request_, content, key: ParsedRequest.from_text(request_).depends_on(hit(content, key)),
+        "by_topics_words_and_what_shapes_every_answer",
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,18 +72,11 @@ def test_a_long_request_touches_nothing_more() -> None:
 ALLERGY = "I'm allergic to cashews, so leave those out."
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Where do I live?",
-        "And where do I work now?",
-        "What's my home city?",
-        "How old is my sister?",
-        "When did I move?",
-    ],
-)
-def test_a_question_for_a_fact_does_not_depend_on_an_allergy(question: str) -> None:
-    assert not ParsedRequest.from_text(question).concerns(ALLERGY, category="constraint", cosine=0.1)
+def test_a_question_for_a_fact_does_not_depend_on_an_allergy() -> None:
+    EXAMPLES.assert_right(
+        lambda question: bool(ParsedRequest.from_text(question).concerns(ALLERGY, category="constraint", cosine=0.1)),
+        "a_question_for_a_fact_does_not_depend_on_an_allergy",
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,24 +108,11 @@ def test_a_rule_is_about_what_it_lets_one_choose(request_: str, depends: bool) -
     assert bool(ask.find_concerned([hit(GYM, cosine=0.4, category="constraint")])) is depends
 
 
-@pytest.mark.parametrize(
-    ("content", "request_", "depends"),
-    [
-        ("I only eat at restaurants with a vegan menu", "Find me a restaurant in Rome.", True),
-        ("I only eat at restaurants with a vegan menu", "Book a hotel in Rome.", False),
-        ("Please don't recommend films with violence", "What should we watch tonight?", True),
-        ("Please don't recommend films with violence", "Recommend a recipe for tonight.", False),
-        ("Don't schedule meetings on Fridays", "Schedule a meeting with Ana.", True),
-        ("Don't schedule meetings on Fridays", "Which sofa should I buy?", False),
-        ("I never fly with Ryanair", "Book me a flight to Oslo.", True),
-        ("Always book aisle seats", "Book me a flight to Oslo.", True),
-        ("Always book aisle seats", "Book a table for dinner.", False),
-        ("I always buy organic coffee", "Order coffee, please.", True),
-        ("I like to read books about trains", "Book a table for dinner.", False),
-    ],
-)
-def test_verbs_of_choosing_say_nothing_about_the_thing(content: str, request_: str, depends: bool) -> None:
-    assert ParsedRequest.from_text(request_).depends_on(hit(content, cosine=0.15)) is depends
+def test_verbs_of_choosing_say_nothing_about_the_thing() -> None:
+    EXAMPLES.assert_right(
+        lambda content, request_: ParsedRequest.from_text(request_).depends_on(hit(content, cosine=0.15)),
+        "verbs_of_choosing_say_nothing_about_the_thing",
+    )
 
 
 NAME, AGE = ("Ana Torres", "name"), ("I'm 34 years old.", None)

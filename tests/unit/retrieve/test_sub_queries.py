@@ -1,47 +1,19 @@
 from __future__ import annotations
 
-import pytest
-
 from mnemic.retrieve.fusion import either, longer
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import Scored
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("query", "parts"),
-    [
-        ("How many days lie between the wedding and the flight?", ("the wedding", "the flight")),
-        ("Which did I buy first, the kettle or the toaster?", ("the kettle", "the toaster")),
-        ("Which came later: the storm, or the strike?", ("the storm", "the strike")),
-        ("What is the total cost of the new tent and the kayak?", ("the new tent", "the kayak")),
-        (
-            "How long had I lived in Graz when I met Imre?",
-            ("How long had I lived in Graz", "I met Imre"),
-        ),
-        ("How many cats had I then? How many now?", ("How many cats had I then?", "How many now?")),
-    ],
-)
-def test_a_question_about_several_things_is_cut(query: str, parts: tuple[str, ...]) -> None:
-    assert parts_of(query) == parts
+def test_a_question_about_several_things_is_cut() -> None:
+    EXAMPLES.assert_right(parts_of, "a_question_about_several_things_is_cut")
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        "Where does Nora live?",
-        "Do I prefer tea or coffee?",
-        "What did she say when I called?",
-        "I cannot sleep. Any tips?",
-        "Who sold the house and the car?",
-        "Is it true? I doubt it.",
-        "Where does Nora live? And why?",
-        "Is it between this and that?",
-        "What is the total spent tents and kayaks?",
-    ],
-)
-def test_a_question_about_one_thing_stays_whole(query: str) -> None:
-    assert parts_of(query) == ()
+def test_a_question_about_one_thing_stays_whole() -> None:
+    EXAMPLES.assert_right(parts_of, "a_question_about_one_thing_stays_whole")
 
 
 def test_of_a_long_text_the_beginning_is_read() -> None:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mnemic.retrieve.export import as_dict
+from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:
     from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, UserProfile, WriteReceipt
+    from mnemic.types.ratings import RatedMemory
     from mnemic.types.trace import RunReport
 
 
@@ -51,6 +53,15 @@ def profile_dict(profile: UserProfile) -> dict[str, Any]:
     """Return a user's profile, each line with its memory."""
     lines = [{"section": one.section, "text": one.text, "memory": memory_dict(one.memory)} for one in profile]
     return {"known_lines": lines, "text": profile.text, "without_room": profile.without_room}
+
+
+def rating_dict(rated: RatedMemory) -> dict[str, Any]:
+    """Return a rating with its memory and its effect."""
+    return {
+        **to_json(rated.rating),
+        "memory": None if rated.memory is None else memory_dict(rated.memory),
+        "shift": rated.shift,
+    }
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:

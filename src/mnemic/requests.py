@@ -25,6 +25,7 @@ from mnemic.types import (
     frozen,
 )
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
+from mnemic.types.ratings import Rating
 from mnemic.types.trace import RunReport
 
 T_co = TypeVar("T_co", covariant=True)
@@ -326,6 +327,14 @@ class ForgetMatching(_Selecting[ForgetResult]):
     verb: ClassVar[str | None] = "forget_matching"
     limit: int = 1000
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate(Request[Rating | None]):
+    """Say that a memory is `useful` or `wrong` to the actor's user, or `none`; see `MemoryEngine.rate`."""
+
+    memory_id: str
+    verdict: str
 
 
 # -- review, rights of the person, jobs of the operator ---------------------------------------------------------------

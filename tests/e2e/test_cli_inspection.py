@@ -68,6 +68,15 @@ def test_who_the_user_is_is_shown(mnemic: Call) -> None:
     assert "1 more" in mnemic("profile", "--max-tokens", "1").stderr
 
 
+def test_a_rating_is_shown_with_its_effect(mnemic: Call) -> None:
+    memory_id = json.loads(mnemic("add", "Oslo", "--key", "home_city", "--json").stdout)["memory_id"]
+    assert mnemic("ratings").stdout.strip() == "nothing was rated yet"
+    assert mnemic("rate", memory_id, "wrong").exit_code == 0
+    assert mnemic("ratings").stdout.split()[:3] == ["wrong", "-0.20", memory_id]
+    assert "withdrawn" in mnemic("rate", memory_id, "none").stdout
+    assert json.loads(mnemic("ratings", "--json").stdout) == {"ratings": []}
+
+
 def test_what_was_replaced_and_what_was_done_is_shown(mnemic: Call) -> None:
     old = json.loads(mnemic("add", "aisle", "--key", "seat", "--json").stdout)["memory_id"]
     new = json.loads(mnemic("add", "window", "--key", "seat", "--json").stdout)["memory_id"]

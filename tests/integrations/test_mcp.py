@@ -196,6 +196,7 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
         prompts = (await client.list_prompts()).prompts
     assert arguments == {
+        "verdict",
         "query",
         "max_results",
         "limit",

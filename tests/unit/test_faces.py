@@ -82,6 +82,8 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "retrieve": ("post /v1/retrieve", {}),
     "doctor": ("get /v1/doctor", {}),
     "profile": ("get /v1/profile", {}),
+    "rate": ("put /v1/memories/{memory_id}/rating", {}),
+    "ratings": ("get /v1/ratings", {}),
     "reread": ("post /v1/rereads", {"progress": ""}),
     "undo_reread": ("post /v1/rereads/{run_id}/undo", {}),
     "undo_import": ("post /v1/imports/{import_id}/undo", {}),
@@ -110,6 +112,7 @@ MCP = {
     "capture": ("capture", {}),
     "list": ("list_memories", {}),
     "update": ("update_memory", {}),
+    "rate": ("rate_memory", {}),
     "forget": ("forget_memory", {}),
     "carry_out": ("carry_out", {}),
 }
@@ -131,6 +134,7 @@ NOT_ON_MCP = {
     "rollback": "a person takes back what a model did",
     "undo": "a person takes back what a model did",
     "uses": "the audit is for people",
+    "ratings": "a person looks at what they rated",
     "maintain": "upkeep is the operator's",
     "expire": "upkeep is the operator's",
     "consolidate": "upkeep is the operator's",
@@ -146,6 +150,7 @@ NOT_ASKED_OF_A_MODEL = {
     "capture": "the host knows of deliveries that come twice",
     "list": "as for `search`",
     "update": "as for `add`",
+    "rate": "nothing is left out",
     "forget": "nothing is left out",
     "carry_out": "nothing is left out",
 }

@@ -247,6 +247,18 @@ export class Mnemic {
     return data!;
   }
 
+  /** Say that a memory is useful or wrong to the user; `none` withdraws it. */
+  async rate(memoryId: string, verdict: "useful" | "wrong" | "none"): Promise<Schemas["RatingResponse"] | null> {
+    const { data } = await this.http.PUT("/v1/memories/{memory_id}/rating", { ...at(memoryId), body: { verdict } });
+    return data!.rating;
+  }
+
+  /** What the user said of memories, newest first, each with the effect that it has. */
+  async ratings(): Promise<Schemas["RatedMemoryResponse"][]> {
+    const { data } = await this.http.GET("/v1/ratings", {});
+    return data!.ratings;
+  }
+
   /** Every job of upkeep. For operators. */
   async maintain(dryRun = false, whole = false): Promise<Schemas["MaintenanceReportResponse"]> {
     const { data } = await this.http.POST("/v1/maintenance", { params: { query: { dry_run: dryRun, whole } } });

@@ -150,6 +150,19 @@ def test_who_the_user_is_is_told_with_its_proof_everywhere(memory: Any) -> None:
     assert (memory.profile(max_tokens=1).text, memory.profile(max_tokens=1).without_room) == ("", 1)
 
 
+def test_a_rating_is_given_shown_and_withdrawn_everywhere(memory: Any) -> None:
+    memory_id = memory.add("I like aisle seats.").memory_id
+    rating = memory.rate(memory_id, "wrong")
+    assert (rating.memory_id, rating.verdict, rating.version) == (memory_id, "wrong", 1)
+    [rated] = memory.ratings()
+    assert (rated.rating, rated.memory.content, rated.shift) == (rating, "I like aisle seats.", -0.2)
+    assert memory.search("Which seats do I like?").hits[0].ranks["rating"].score == -0.2
+    assert memory.rate(memory_id, "none") is None
+    assert list(memory.ratings()) == []
+    with pytest.raises(MemoryNotFound):
+        memory.rate("no-such-memory", "useful")
+
+
 def test_a_filter_on_data_is_the_same_everywhere(memory: Any) -> None:
     trips = {2024: "We took the train to Turin.", 2025: "A week of sailing.", 2026: "Hiking in the Alps with Emma."}
     for year, told in trips.items():

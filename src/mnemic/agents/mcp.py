@@ -126,6 +126,7 @@ def memory_server(
         (Permission.WRITE, desk.capture, _ADDS, "Capture what the user said"),
         (Permission.WRITE, desk.add_memory, _ADDS, "Add a memory"),
         (Permission.CORRECT, desk.update_memory, _DESTROYS, "Correct a memory"),
+        (Permission.CORRECT, desk.rate_memory, _ADDS, "Rate a memory"),
         (Permission.CORRECT, desk.forget_memory, _DESTROYS, "Delete a memory"),
         (Permission.CORRECT, desk.carry_out, _DESTROYS, "Carry out what the user asked of memory"),
     )
@@ -187,6 +188,12 @@ class _Desk:
         """Correct the content of a memory, or its data. Its old version stays in the history."""
         return cast("shape.Stored", await _answer(self._update_memory(memory_id, content, data, dry_run)))
 
+    async def rate_memory(self, memory_id: shape.MemoryId, verdict: shape.TheVerdict) -> shape.Rated:
+        """Note that the user said a memory was useful or wrong: it moves up or down in their searches. What is wrong
+        is better corrected with `update_memory`.
+        """
+        return cast("shape.Rated", await _answer(self._rate_memory(memory_id, verdict)))
+
     async def forget_memory(
         self,
         memory_id: shape.MemoryId,
@@ -239,6 +246,10 @@ class _Desk:
         answer = {"status": report.status.value, "memories": [receipt_fields(receipt) for receipt in report.receipts]}
         answer |= {"asked": [request.to_dict() for request in report.asked]} if report.asked else {}
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
+
+    async def _rate_memory(self, memory_id: str, verdict: str) -> dict[str, Any]:
+        rating = await self.engine.rate(memory_id, verdict, actor=self.memory.model)
+        return {"memory_id": memory_id, "verdict": "none" if rating is None else rating.verdict}
 
     async def _update_memory(
         self, memory_id: str, content: str | None, data: dict[str, Any] | None, dry_run: bool

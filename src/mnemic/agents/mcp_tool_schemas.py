@@ -12,6 +12,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from mnemic.agents.tool_answers import check_length
+from mnemic.types.ratings import Verdict
 
 LONGEST_TEXT = 8192
 """Maximum number of characters of a query, and of the content of a memory."""
@@ -88,6 +89,11 @@ MemoryId = Annotated[
 ]
 DryRun = Annotated[
     bool, Field(description="True: only report what would happen. False: do it, once the user has agreed.")
+]
+
+
+TheVerdict = Annotated[
+    Verdict, Field(description="What the user said of it; `none` withdraws it.", json_schema_extra=_text(LONGEST_NAME))
 ]
 
 
@@ -195,6 +201,14 @@ class Stored(TypedDict):
     reason: NotRequired[Annotated[str, Field(description="Why it ended so, as a stable code.")]]
     would_change: NotRequired[Annotated[Shown, Field(description="The memory as it is now.")]]
     dry_run: NotRequired[Annotated[bool, Field(description="True: nothing was changed.")]]
+
+
+@with_config(extra="allow")
+class Rated(TypedDict):
+    """A rating as it is noted now."""
+
+    memory_id: Annotated[str, Field(description="Identifier of the memory.")]
+    verdict: Annotated[str, Field(description="What is noted of it; `none`: nothing.")]
 
 
 @with_config(extra="allow")

@@ -28,6 +28,8 @@ GROUPS = MappingProxyType(
             "uses": CommandEntry("cli.inspection_commands", "Show the audit of a memory."),
             "undo": CommandEntry("cli.write_commands", "Undo a merge or a replacement."),
             "rollback": CommandEntry("cli.write_commands", "Go back to an earlier version of a memory."),
+            "rate": CommandEntry("cli.write_commands", "Say that a memory is useful or wrong."),
+            "ratings": CommandEntry("cli.inspection_commands", "Show what was rated, and the effect."),
             "reread": CommandEntry("cli.reread_command", "Read recorded messages again; see and apply what differs."),
             "forget": CommandEntry("cli.write_commands", "Delete memories permanently."),
         },

@@ -13,7 +13,7 @@ from mnemic.cli.request_options import options_of, parse_request
 from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, say, table
-from mnemic.json_output import profile_dict
+from mnemic.json_output import profile_dict, rating_dict
 from mnemic.plugins import list_plugins
 from mnemic.types.serialisation import to_json
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.engine.lineage import Lineage, Use
     from mnemic.types import Actor, ContextBlock, UserProfile
+    from mnemic.types.ratings import RatedMemory
 
 
 @click.command("count", cls=Command)
@@ -93,6 +94,29 @@ def profile_(given: Given, /, **options: Any) -> None:
     )
     if profile.without_room and not given.as_json:
         note(f"{profile.without_room} more: --max-tokens")
+
+
+@click.command("ratings", cls=Command)
+@click.pass_obj
+def ratings_(given: Given, /) -> None:
+    """Show what the user said of memories, newest first, and what that adds to the score of each."""
+
+    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[RatedMemory]:
+        return await engine.ratings(actor=actor)
+
+    found = given.with_engine(work)
+    rows = [
+        (
+            one.rating.verdict,
+            f"{one.shift:+.2f}",
+            one.rating.memory_id,
+            label(one.memory) if one.memory else "gone",
+        )
+        for one in found
+    ]
+    given.show(
+        {"ratings": [rating_dict(one) for one in found]}, lambda: table(rows) if rows else "nothing was rated yet"
+    )
 
 
 @click.command("lineage", cls=Command)

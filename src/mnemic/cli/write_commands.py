@@ -29,6 +29,8 @@ from mnemic.cli.terminal import ask_confirmation, note
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Message
+from mnemic.types.ratings import VERDICTS, Rating
+from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,6 +183,26 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
     receipt = given.with_engine(lambda engine, actor: engine.rollback(memory_id, version, actor=actor))
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, f"version {version}"))
     return Exit.OK
+
+
+@click.command("rate", cls=Command)
+@click.argument("memory_id")
+@click.argument("verdict", type=click.Choice(VERDICTS))
+@click.pass_obj
+def rate_(given: Given, memory_id: str, verdict: str) -> None:
+    r"""Say that a memory is useful or wrong to the user: it moves up or down in their searches. `none` withdraws it.
+
+    \b
+      mnemic rate MEMORY_ID wrong
+      mnemic ratings
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> Rating | None:
+        return await engine.rate(memory_id, verdict, actor=actor)
+
+    rating = given.with_engine(work)
+    shown = "withdrawn" if rating is None else rating.verdict
+    given.show({"rating": None if rating is None else to_json(rating)}, lambda: f"{shown}  {memory_id}")
 
 
 _UNNAMED = "Which memories? Give their identifiers (mnemic list shows them), or options such as --key or --until."

@@ -20,9 +20,10 @@ from mnemic.policy.limits import Limits
 from mnemic.ports import Clock
 from mnemic.ports.optional_capabilities import Marks
 from mnemic.requests import AddMany
-from mnemic.retrieve.first_read import Hidden
+from mnemic.retrieve.first_read import ReadDecisions
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
+from mnemic.retrieve.search_state import Decisions
 from mnemic.types import (
     Actor,
     Blocked,
@@ -37,8 +38,9 @@ from mnemic.types import (
 )
 from mnemic.types.filter_language import checked_filter, with_values
 from mnemic.write.fingerprint import item_key
-from mnemic.write.limiter import Limiter, consents
+from mnemic.write.limiter import Limiter, consents, consents_in, marks_of_user
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.ratings import ratings_in
 from mnemic.write.redact import redact_value
 
 PREFERENCE = "preference"
@@ -93,16 +95,18 @@ class MemoryGateway:
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
         """Return the keys the actor has not consented to, as of now: nothing under them is found."""
-        return await (await self.hiding(actor))(self.searcher.store)
+        token = await self.limiter.token(actor)
+        return (await consents(self.searcher.store, token, actor.tenant)).hidden(self.policy, self.limits)
 
-    async def hiding(self, actor: Actor) -> Hidden:
-        """Return a function that reads the hidden keys from marks: those of a store, or of a snapshot of it."""
+    async def decisions(self, actor: Actor) -> ReadDecisions:
+        """Return a function that reads what the user decided from marks: those of a store, or of a snapshot of it."""
         token = await self.limiter.token(actor)
 
-        async def hidden(marks: Marks) -> frozenset[str]:
-            return (await consents(marks, token, actor.tenant)).hidden(self.policy, self.limits)
+        async def read(marks: Marks) -> Decisions:
+            found = await marks_of_user(marks, token, actor.tenant)
+            return Decisions(consents_in(found, token).hidden(self.policy, self.limits), ratings_in(found, token))
 
-        return hidden
+        return read
 
     async def write(
         self,
@@ -199,7 +203,7 @@ class MemoryGateway:
             known_at=granted.known_at,
             asked_at=asked_at or self.clock.now(),
             deadline=deadline,
-            hidden=await self.hiding(actor),
+            decisions=await self.decisions(actor),
             data=await self.as_stored(granted.where, actor),
         )
         return self.watchers.report_search(result)

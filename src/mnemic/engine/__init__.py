@@ -60,6 +60,7 @@ from mnemic.retrieve.hot_set import HotReader
 from mnemic.retrieve.intent_planning import RulePlanner
 from mnemic.retrieve.learned_ranker import LEARNED_RANKER
 from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.ratings import shift_of
 from mnemic.retrieve.search import Searcher
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import (
@@ -80,13 +81,15 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
+from mnemic.types.ratings import RatedMemory
 from mnemic.types.values import aware, checked_share
 from mnemic.write.consent import subject_token
 from mnemic.write.forget import forget_matching
-from mnemic.write.limiter import Limiter, consents, words_read
+from mnemic.write.limiter import Limiter, consents, marks_of_user, words_read
 from mnemic.write.outbox_maintenance import end
 from mnemic.write.outbox_worker import OutboxWorker
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
+from mnemic.write.ratings import ratings_in
 from mnemic.write.redact import Redactor
 from mnemic.write.thresholds import WriteRules
 
@@ -123,6 +126,7 @@ if TYPE_CHECKING:
         SearchResult,
         UserProfile,
     )
+    from mnemic.types.ratings import Rating
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
     from mnemic.write.outbox_consumer import OutboxConsumer
@@ -489,6 +493,24 @@ class MemoryEngine:
         """
         receipt: UndoReceipt = await self.handle(requests.Undo(memory_id=memory_id), actor=actor)
         return receipt
+
+    async def rate(self, memory_id: str, verdict: str, *, actor: Actor) -> Rating | None:
+        """Say that a memory is `useful` or `wrong` to the actor's user, in place of what they said of it before; `none`
+        withdraws it. It moves the memory by a fixed amount in this user's searches and contexts alone, and changes
+        nothing about the memory. A memory that is corrected or told again is no longer wrong. Of each user the newest
+        200 ratings count. Raises MemoryNotFound, InvalidInput (`verdict`), StoreFailed.
+        """
+        return await self.handle(requests.Rate(memory_id=memory_id, verdict=verdict), actor=actor)
+
+    async def ratings(self, *, actor: Actor) -> Sequence[RatedMemory]:
+        """Return what the actor's user said of memories, newest first, each with its effect now. Raises StoreFailed."""
+        token = await subject_token(self.store, actor.tenant, actor.user)
+        found = ratings_in(await marks_of_user(self.store, token, actor.tenant), token)
+        memories = {one: await self.store.get(one, scopes=self.reach(actor)) for one in reversed(tuple(found))}
+        return [
+            RatedMemory(rating=found[one], memory=known, shift=0.0 if known is None else shift_of(known, found))
+            for one, known in memories.items()
+        ]
 
     async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> RequestOutcome:
         """Carry out a message's request about memory (`RunReport.asked`), once its user has confirmed it: forget the

@@ -15,6 +15,7 @@ from mnemic.maintenance.handlers.administration import (
     ConsentHandler,
     EraseHandler,
     ExpireHandler,
+    RateHandler,
     RevealHandler,
     RotateKeysHandler,
 )
@@ -63,6 +64,7 @@ def handler_table(
         requests.Restore: restoring,
         requests.RestoreConsent: restoring,
         requests.Consent: ConsentHandler(limiter),
+        requests.Rate: RateHandler(limiter),
         requests.Expire: ExpireHandler(*parts),
         requests.Erase: erasing,
         requests.EraseKey: erasing,

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         SearchResult,
         UserProfile,
     )
+    from mnemic.types.ratings import RatedMemory, Rating
     from mnemic.types.trace import RunReport
 
 POLL_SECONDS = 0.5
@@ -734,6 +735,36 @@ class MemoryVerbs(DualModeApi[M]):
             MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
         """
         return await self.engine.history(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
+
+    @verb
+    async def rate(self, memory_id: str, verdict: str) -> Rating | None:
+        """Say that a memory that was found or shown is useful or wrong to this user.
+
+        Args:
+            memory_id: The memory.
+            verdict: `useful` or `wrong`, in place of what was said before; `none` withdraws it.
+
+        Returns:
+            The rating, None if it was withdrawn. It moves the memory by a fixed amount in this user's searches and
+            contexts alone; the memory itself stays as it is. One that is corrected later is no longer wrong.
+
+        Raises:
+            MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
+            InvalidInput: The verdict is another word.
+        """
+        return await self.engine.rate(memory_id, verdict, actor=self.actor)
+
+    @verb
+    async def ratings(self) -> Sequence[RatedMemory]:
+        """Return what this user said of memories, with the effect that it has.
+
+        Returns:
+            The newest 200, newest first; `shift` is added to the score of the memory, 0 if the rating no longer counts.
+
+        Raises:
+            StoreFailed: The store does not answer.
+        """
+        return await self.engine.ratings(actor=self.actor)
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:

@@ -34,6 +34,7 @@ from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox_consumer import OutboxConsumer
 from mnemic.write.outbox_worker import drain
+from mnemic.write.ratings import ratings_mark
 from mnemic.write.tokenisation import token_prefix
 from mnemic.write.turn_log import forget_turns, turn_prefix
 
@@ -50,7 +51,7 @@ as the owner of an empty scope (decision 0048).
 
 
 _MARKS_OF_A_USER = (
-    consent_prefix, token_prefix, import_prefix, written_prefix, waiting_prefix, left_prefix, turn_prefix
+    consent_prefix, ratings_mark, token_prefix, import_prefix, written_prefix, waiting_prefix, left_prefix, turn_prefix
 )  # fmt: skip
 """Prefixes of marks, by the user's token."""
 

@@ -23,9 +23,11 @@ from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.retrieve.export import as_dict, plain
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
 from mnemic.types.identity import token_of
+from mnemic.types.serialisation import to_json
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.limiter import consent_prefix, tombstone
+from mnemic.write.ratings import ratings_in, ratings_mark
 from mnemic.write.tokenisation import TokenVault, marker_of, vault_prefix
 from mnemic.write.turn_log import as_dict as as_json
 from mnemic.write.turn_log import turns_of
@@ -73,6 +75,7 @@ class SubjectExport:
             "memories": self.memories(),
             "conversations": self.conversations(),
             "consents": self.consents(),
+            "ratings": self.ratings(),
             "erasures": self.erasures(),
             "sealed_values": self.sealed_values(),
             "usage": self.usage(),
@@ -169,6 +172,12 @@ class SubjectExport:
         prefix = consent_prefix(self.token)
         for name, value in (await self.store.marks(self.own.tenant, prefix)).items():
             yield {"key": name.removeprefix(prefix), **json.loads(value)}
+
+    async def ratings(self) -> Entries:
+        """Yield what the subject said of memories, newest last."""
+        name = ratings_mark(self.token)
+        for rating in ratings_in(await self.store.marks(self.own.tenant, name), self.token).values():
+            yield {**to_json(rating)}
 
     async def erasures(self) -> Entries:
         """Yield the last erasure of the subject, had there been one; `block`: nothing may be learnt of them again."""

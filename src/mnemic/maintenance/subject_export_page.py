@@ -47,6 +47,7 @@ _TABLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         ("marker", "entity", "value"),
     ),
     "consents": ("Consent", "What was decided about single keys.", ("key", "granted", "at")),
+    "ratings": ("Ratings", "What was said of memories.", ("memory_id", "verdict", "version", "rated_at")),
     "erasures": ("Erasure", "The last time everything was erased.", ("at", "block")),
     "usage": ("How much is held", "At this person's own level, by kind.", ("kind", "rows", "bytes", "recent")),
     "quotas": ("Quotas", "How far each limit is used up; 1 is all of it.", ("limit", "used", "warns_from")),

@@ -32,6 +32,7 @@ from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
 from mnemic.retrieve.policy_candidates import PINNED, find_biased, in_order
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.ratings import shift_of
 from mnemic.retrieve.relevance_order import POOLED, explain_order
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
@@ -150,7 +151,12 @@ async def _latest(
         held = None if search.past is None else value_at(entries, known, search.past)
         before = {} if held is None else await snapshot.get_many(held.supersedes, scopes=search.where.scopes)
         return restore_superseded(entries, known, search.past, list(before.values())), NOTHING_PASSED, NOTHING_PASSED
-    best = (known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
+    # The user's own rating of a statement counts for more than a guess at which of two is the newer form.
+    best = (
+        known[one]
+        for one, _, reason in entries[:COMPARED]
+        if reason != PINNED and one in known and not shift_of(known[one], search.ratings)
+    )
     newer = newest_of(best, search.question if guesses else None)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 

@@ -22,7 +22,7 @@ from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.everyday_words import READ
 from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, keep_accepted
-from mnemic.retrieve.first_read import FirstLists, Hidden, first_read, hidden_now
+from mnemic.retrieve.first_read import FirstLists, ReadDecisions, decisions_now, first_read
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, visible_neighbours
@@ -35,6 +35,7 @@ from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
 from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import rerank, texts_of
@@ -102,14 +103,15 @@ class Searcher:
         known_at: datetime | None = None,
         asked_at: datetime | None = None,
         deadline: Deadline | None = None,
-        hidden: Hidden | None = None,
+        decisions: ReadDecisions | None = None,
         data: Mapping[str, JsonValue] | None = None,
     ) -> SearchResult:
         """Return the `top_k` best memories for `query`, preceded by those that `bias` adds; an empty query lists the
         newest. `parts` are the questions that the query consists of, each also searched separately; if empty, rules
         split it. `named` keeps only memories that the query names. With `known_at` memories are searched in their state
-        of that time. `asked_at` is the reference for times such as "last week". `hidden` reads the keys of which
-        nothing may be found, in place of those of `where`, so that embedding need not wait for them. `data` is a filter
+        of that time. `asked_at` is the reference for times such as "last week". `decisions` reads
+        the keys of which nothing may be found, in place of those of `where`, and the ratings, so that embedding need
+        not wait for them. `data` is a filter
         on the data of memories that applies to every list (`mnemic.types.filter_language`).
 
         Raises MnemicError if every list fails.
@@ -128,21 +130,25 @@ class Searcher:
             data=data,
         )
         if not request.text:
-            keys = await hidden_now(hidden, self.store)
-            return await self._read((await request.read(frozenset())).without_keys(keys), self._list_newest)
+            decided = await decisions_now(decisions, self.store)
+            return await self._read((await request.read(frozenset())).under(decided), self._list_newest)
         embedding = QueryEmbedding(self.embedder, deadline)
         with one_moment():
             try:
-                search, served, early = await self._begin_search(request, embedding, hidden, deadline)
+                search, served, early = await self._begin_search(request, embedding, decisions, deadline)
             finally:
                 embedding.close()
             return await self._answer_search(search, early, served, deadline)
 
     async def _begin_search(
-        self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None, deadline: Deadline | None
+        self,
+        request: SearchRequest,
+        embedding: QueryEmbedding,
+        decisions: ReadDecisions | None,
+        deadline: Deadline | None,
     ) -> tuple[ParsedSearch, Sequence[Scored], Lists]:
         """Return the search with its vectors, the ranking of a search service, and the lists that need no vector."""
-        search, made = await self._heard(request, embedding, hidden)
+        search, made = await self._heard(request, embedding, decisions)
         (search, served), early = await asyncio.gather(
             self._ask_service(search, embedding, deadline), self._early(search, made, deadline)
         )
@@ -160,9 +166,9 @@ class Searcher:
         return await self._read(search, partial(self._complete_outcome, replace(found, ranked=ranked)))
 
     async def _heard(
-        self, request: SearchRequest, embedding: QueryEmbedding, hidden: Hidden | None
+        self, request: SearchRequest, embedding: QueryEmbedding, decisions: ReadDecisions | None
     ) -> tuple[ParsedSearch, FirstLists | None]:
-        """Return the search with the current speakers, without hidden keys. Those of the last search are embedded
+        """Return the search with the current speakers, under the decisions. Those of the last search are embedded
         during the read; if they still speak, the lists that need no vector are made by the same read, and returned.
         """
         scopes = request.where.scopes
@@ -173,12 +179,12 @@ class Searcher:
             embedding.begin(search.texts)
         elif _loads(self.embedder):
             self.embedder.begin()  # while the store reads the scope
-        found = await first_read(self.store, request, search, guess, hidden, self._narrowed_first)
+        found = await first_read(self.store, request, search, guess, decisions, self._narrowed_first)
         if search is None or found.speakers != guess:
             self.spoken.note(scopes, found.speakers)
             search = await request.read(found.speakers)
-            return search.without_keys(found.hidden), None
-        return found.search or search.without_keys(found.hidden), found.lists
+            return search.under(found.decisions), None
+        return found.search or search.under(found.decisions), found.lists
 
     async def _narrowed_first(self, search: ParsedSearch, snapshot: Snapshot) -> FirstLists:
         return await self._first(await _narrow_by_data(search, snapshot, self.data), snapshot)
@@ -307,12 +313,19 @@ class Searcher:
         model = measured_with(self.embedder.space, search.question)
         asked = await answering(read, search.question, snapshot, search.where.scopes)  # 8: which texts answer
         said = ContentJudgement.judge(search.question, read, asked, nearest=nearest, messages=messages, model=model)
-        raised, moves = said.apply_moves(weigh_importance(lifted, read, self.signal_weights.importance))
-        moves |= {THEN: ScoreShift(NOTHING, then), ANCHORED: ScoreShift(signed, by_hand)}
+        weighed = weigh_importance(lifted, read, self.signal_weights.importance)
+        rated = weigh_ratings(weighed, read, search.ratings)
+        raised, moves = said.apply_moves(rated)
+        moves |= {
+            RATED: ScoreShift(weighed, rated),
+            THEN: ScoreShift(NOTHING, then),
+            ANCHORED: ScoreShift(signed, by_hand),
+        }
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
         scores = self._scale_scores(raised)
         any_place = self.per_session is not None or self.reranker is not None
         known, stated = said.relevances(lists, scores, messages, _read_of(search, any_place))  # 9: probabilities
+        stated = rated_relevances(stated, read, search.ratings)
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mnemic.errors import MnemicError
 from mnemic.language.questions.asked_attributes import statement_opening
@@ -20,8 +22,19 @@ from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
+from mnemic.types.ratings import Rating
 
 Lists = dict[str, Sequence[Scored]]
+NO_RATINGS: Mapping[str, Rating] = MappingProxyType({})
+
+
+class Decisions(NamedTuple):
+    """What a search's user decided: keys of which nothing may be found, None for those of the request, and ratings by
+    memory_id.
+    """
+
+    hidden_keys: frozenset[str] | None = None
+    ratings: Mapping[str, Rating] = NO_RATINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,7 @@ class ParsedSearch:
     clause: Clause | None
     event: Question | None
     past: Where | None = None
+    ratings: Mapping[str, Rating] = field(default_factory=lambda: NO_RATINGS)
     errors: dict[str, str] = field(default_factory=dict)
     failures: list[MnemicError] = field(default_factory=list)
     reached: list[ReachedNode] = field(default_factory=list)
@@ -101,12 +115,15 @@ class ParsedSearch:
         parts, said = asked[1 : 1 + len(self.parts)], asked[1 + len(self.parts) :]
         return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
-    def without_keys(self, keys: frozenset[str] | None) -> ParsedSearch:
-        """Return the same without memories under `keys`, including past values; None: unchanged."""
+    def under(self, decisions: Decisions) -> ParsedSearch:
+        """Return the same under the decisions of its user: without memories under hidden keys, including past values,
+        and with the ratings.
+        """
+        keys, ratings = decisions
         if keys is None:
-            return self
+            return replace(self, ratings=ratings) if ratings else self
         past = None if self.past is None else replace(self.past, hidden_keys=keys)
-        return replace(self, where=replace(self.where, hidden_keys=keys), past=past)
+        return replace(self, where=replace(self.where, hidden_keys=keys), past=past, ratings=ratings)
 
     def note(self, name: str, failure: MnemicError) -> None:
         """Report in the result that `name` failed."""

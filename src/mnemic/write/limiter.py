@@ -105,10 +105,16 @@ async def apply_of_user(store: RecordStore, tenant: str, token: str, marks: Mapp
 
 async def consents(store: Marks, token: str, tenant: str) -> Consents:
     """Read the user's decisions so far."""
-    return _read_consents(await store.marks(tenant, f"subject/{token}/"), token)
+    return consents_in(await marks_of_user(store, token, tenant), token)
 
 
-def _read_consents(marks: Mapping[str, str], token: str) -> Consents:
+async def marks_of_user(store: Marks, token: str, tenant: str) -> Mapping[str, str]:
+    """Return the marks with what a user decided: consents, ratings, an erasure."""
+    return await store.marks(tenant, f"subject/{token}/")
+
+
+def consents_in(marks: Mapping[str, str], token: str) -> Consents:
+    """Return the consents that are among the marks of a user."""
     if not marks:
         return Consents()
     prefix = consent_prefix(token)
@@ -187,7 +193,7 @@ class Limiter:
             request = None if job.request is None else job.request.key
             marks, same = await store.marks_and_duplicate(actor.tenant, *named, request=request)
             job.known = same is not None and live(same, draft)
-            decided = _read_consents(marks, token)
+            decided = consents_in(marks, token)
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:

@@ -142,6 +142,26 @@ async def test_keys_of_the_keyboard_lead_anywhere(enter: Enter) -> None:
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+async def test_a_hit_is_rated_and_the_rating_is_taken_back(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "search?q=aisle+seats")
+    hit = page.get_by_role("listitem").filter(has_text="aisle seats on long flights")
+    useful, wrong = (hit.get_by_role("button", name=name) for name in ("Useful: ", "Wrong: "))
+    await wrong.click()
+    await expect(wrong).to_have_attribute("aria-pressed", "true")
+    await visit(page, "overview")
+    await visit(page, "search?q=aisle+seats")
+    await expect(wrong).to_have_attribute("aria-pressed", "true")
+    await useful.click()
+    await expect(wrong).to_have_attribute("aria-pressed", "false")
+    await useful.click()
+    await expect(useful).to_have_attribute("aria-pressed", "false")
+    await visit(page, "overview")
+    await visit(page, "search?q=aisle+seats")
+    await hit.get_by_text("Why this hit?").click()
+    await expect(hit.get_by_text("your rating")).to_have_count(0)
+
+
 async def test_a_hit_says_who_said_it_and_marks_what_was_asked(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "search?q=aisle+seats")

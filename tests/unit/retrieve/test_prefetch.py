@@ -14,6 +14,7 @@ from mnemic.ports import Snapshot
 from mnemic.ports.optional_capabilities import Marks
 from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
+from mnemic.retrieve.search_state import Decisions
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
@@ -96,15 +97,15 @@ async def test_a_store_that_is_down_is_said_and_what_was_begun_is_given_up(store
 
 
 async def test_what_is_hidden_is_read_meanwhile_and_not_found(store: PatientStore) -> None:
-    async def hidden(_: Marks) -> frozenset[str]:
-        return frozenset({"ship"})
+    async def hidden(_: Marks) -> Decisions:
+        return Decisions(frozenset({"ship"}))
 
     async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
         await engine.add("The Petrel", key="ship", actor=ANA)
         searcher = Searcher(store, WordEmbedder())
         assert "ship" in {hit.memory.key for hit in (await searcher.search("ship", MINE, top_k=5)).hits}
         for query in ("ship", ""):
-            found = await searcher.search(query, MINE, top_k=5, hidden=hidden)
+            found = await searcher.search(query, MINE, top_k=5, decisions=hidden)
             assert {hit.memory.key for hit in found.hits} == {None}
 
 
@@ -118,8 +119,8 @@ async def test_a_later_search_reads_the_store_twice(store: PatientStore) -> None
 
 
 async def test_an_earlier_value_under_a_hidden_key_is_not_found_by_a_question_about_the_past() -> None:
-    async def hidden(_: Marks) -> frozenset[str]:
-        return frozenset({"home"})
+    async def hidden(_: Marks) -> Decisions:
+        return Decisions(frozenset({"home"}))
 
     asked = "Where did I live before?"
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
@@ -129,7 +130,7 @@ async def test_an_earlier_value_under_a_hidden_key_is_not_found_by_a_question_ab
         found = await searcher.search(asked, MINE, top_k=5)
         assert "I live in Berlin." in {hit.memory.content for hit in found.hits}
         for _ in range(2):  # the second one makes its lists in the first read
-            assert (await searcher.search(asked, MINE, top_k=5, hidden=hidden)).hits == ()
+            assert (await searcher.search(asked, MINE, top_k=5, decisions=hidden)).hits == ()
 
 
 def test_of_few_scopes_is_kept_who_spoke_there() -> None:

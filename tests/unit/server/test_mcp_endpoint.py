@@ -75,10 +75,22 @@ async def newest(running: Running, headers: dict[str, str]) -> str:
     ("roles", "tools"),
     [
         (("reader",), ["list_memories", "search_memory"]),
-        (("subject",), ["carry_out", "forget_memory", "list_memories", "search_memory", "update_memory"]),
+        (
+            ("subject",),
+            ["carry_out", "forget_memory", "list_memories", "rate_memory", "search_memory", "update_memory"],
+        ),
         (
             ("writer",),
-            ["add_memory", "capture", "carry_out", "forget_memory", "list_memories", "search_memory", "update_memory"],
+            [
+                "add_memory",
+                "capture",
+                "carry_out",
+                "forget_memory",
+                "list_memories",
+                "rate_memory",
+                "search_memory",
+                "update_memory",
+            ],
         ),
     ],
 )

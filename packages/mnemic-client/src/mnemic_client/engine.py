@@ -51,6 +51,7 @@ from mnemic.types import (
     to_json,
 )
 from mnemic.types.memory_kinds import CATALOG, kind_of
+from mnemic.types.ratings import RatedMemory, Rating
 from mnemic.types.trace import RunReport
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.failures import failure_of
@@ -283,6 +284,26 @@ class RemoteEngine(RemoteGovernance):
         return receipt_of(
             await self._remote.call("POST", f"{memory_address(given.memory_id)}/rollback", {"version": given.version})
         )
+
+    @like(MemoryEngine.rate)
+    async def rate(self, given: SimpleNamespace) -> Rating | None:
+        """Say that a memory is useful or wrong to the user."""
+        address = f"{memory_address(given.memory_id)}/rating"
+        rating = (await self._remote.call("PUT", address, {"verdict": given.verdict}))["rating"]
+        return None if rating is None else from_json(Rating, rating)
+
+    @like(MemoryEngine.ratings)
+    async def ratings(self, given: SimpleNamespace) -> Sequence[RatedMemory]:
+        """Return what the user said of memories."""
+        answer = await self._remote.call("GET", "/v1/ratings")
+        return [
+            RatedMemory(
+                rating=from_json(Rating, {name: one[name] for name in ("memory_id", "verdict", "version", "rated_at")}),
+                memory=None if one["memory"] is None else from_dict(one["memory"]),
+                shift=one["shift"],
+            )
+            for one in answer["ratings"]
+        ]
 
     @like(MemoryEngine.run)
     async def run(self, given: SimpleNamespace) -> RunReport:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mnemic.json_output import hit_dict, report_dict
 from mnemic.types import Actor, Hit, Level, Memory, SearchResult, to_json
+from mnemic.types.ratings import RatedMemory
 from mnemic.types.trace import RunReport
 
 _ONES_OWN = frozenset({Level.USER, Level.SESSION})
@@ -20,6 +21,11 @@ def hide_quote(memory: Memory, actor: Actor) -> Memory:
     if memory.scope.level in _ONES_OWN or (memory.author is not None and memory.author == actor.user):
         return memory
     return replace(memory, source=replace(memory.source, quote=None, span=None))
+
+
+def rating_shown(rated: RatedMemory, actor: Actor) -> RatedMemory:
+    """Return a rating with its memory as the actor may see it."""
+    return rated if rated.memory is None else replace(rated, memory=hide_quote(rated.memory, actor))
 
 
 def all_shown(memories: Iterable[Memory], actor: Actor) -> list[Memory]:

@@ -83,6 +83,8 @@ SUMMARIES = {
     "POST /v1/rereads": "Read recorded messages again",
     "POST /v1/rereads/{run_id}/undo": "Undo what reading again changed",
     "GET /v1/profile": "Show what is known of the user",
+    "PUT /v1/memories/{memory_id}/rating": "Rate a memory",
+    "GET /v1/ratings": "List the user's ratings",
     "GET /v1/doctor": "Find memories that need attention",
     "GET /v1/whoami": "Show the caller and its roles",
     "GET /v1/kinds": "List the kinds of memory",

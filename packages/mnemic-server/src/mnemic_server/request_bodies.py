@@ -26,6 +26,7 @@ from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.limits import Quota
 from mnemic.policy.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
+from mnemic.types.ratings import Verdict
 from mnemic_server.library_value_bodies import fields_of
 
 MAX_BATCH = 500
@@ -267,6 +268,12 @@ class Rollback(Strict):
     """The version whose words a memory is to say again."""
 
     version: Annotated[int, Field(ge=1, le=2**31)]
+
+
+class RatingRequest(Strict):
+    """What the user says of a memory; `none` withdraws it."""
+
+    verdict: Verdict
 
 
 class ImportPart(Strict):

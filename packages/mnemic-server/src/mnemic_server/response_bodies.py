@@ -153,6 +153,34 @@ class UserProfileResponse(ResponseBody):
     without_room: int
 
 
+class RatingResponse(ResponseBody):
+    """A user's verdict on a version of a memory."""
+
+    memory_id: str
+    verdict: Literal["useful", "wrong"]
+    version: int
+    rated_at: str
+
+
+class OneRatingResponse(ResponseBody):
+    """The user's rating of a memory; null if it was withdrawn."""
+
+    rating: RatingResponse | None
+
+
+class RatedMemoryResponse(RatingResponse):
+    """A rating with its memory, null if that is gone, and the amount that it adds to the memory's score now."""
+
+    memory: MemoryResponse | None
+    shift: float
+
+
+class RatingsResponse(ResponseBody):
+    """What a user said of memories, newest first."""
+
+    ratings: list[RatedMemoryResponse]
+
+
 class CountResponse(ResponseBody):
     """Number of active memories."""
 

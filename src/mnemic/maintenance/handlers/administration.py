@@ -21,10 +21,12 @@ from mnemic.maintenance.reveal import RevealResult
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import SessionStore
 from mnemic.types import Status
+from mnemic.types.ratings import Rating
 from mnemic.write import consent
 from mnemic.write.forget import require_person
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.ratings import rate
 from mnemic.write.tokenisation import TokenVault
 
 
@@ -47,6 +49,22 @@ class ConsentHandler(AdministrationHandler):
             actor=actor,
             policy=call.rules.policy,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RateHandler(AdministrationHandler):
+    """Handles `Rate`, which changes only the order of the user's own searches: so a model may rate, too."""
+
+    limiter: Limiter
+
+    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Rating | None:
+        """Return the rating, None if it was withdrawn. Raises InvalidInput, MemoryNotFound, WriteBlocked."""
+        store, request, actor = self.limiter.store, call.request, call.actor
+        memory = await store.get(request.memory_id, scopes=call.scopes)
+        if memory is None or memory.status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        token = await self.limiter.token(actor)
+        return await rate(store, self.limiter.clock, memory, request.verdict, token=token, actor=actor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ export function erasedWords(name) {
   return ERASED[name] ?? spaced(name);
 }
 
-const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near", instances: "words for instances", answers: "words of answers", told: "the time it was told", when: "a time in it", speaker: "who said it", previous: "the message before", following: "the message after", asked: "what is asked for", sibling: "telling of another thing", question: "only asking" };
+const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near", instances: "words for instances", answers: "words of answers", told: "the time it was told", when: "a time in it", speaker: "who said it", previous: "the message before", following: "the message after", asked: "what is asked for", sibling: "telling of another thing", question: "only asking", rating: "your rating" };
 
 /** A ranked list's name. @param {string} name */
 export function listWords(name) {

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from mnemic import requests
 from mnemic.dispatch import BatchReceipts
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.json_output import hit_dict, memory_dict, profile_dict, receipt_dict, result_dict
+from mnemic.json_output import hit_dict, memory_dict, profile_dict, rating_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin
 from mnemic.types.measures import DEFAULT_PROFILE_TOKENS
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
-from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, report_shown, result_shown
+from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, rating_shown, report_shown, result_shown
 from mnemic_server.library_value_bodies import parse_request
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.problems import Refusal
@@ -45,6 +45,7 @@ from mnemic_server.response_bodies import (
     HistoryResponse,
     MemoryResponse,
     PageResponse,
+    RatingsResponse,
     ReceiptResponse,
     ReceiptsResponse,
     RememberedResponse,
@@ -193,6 +194,13 @@ async def profile(
 ) -> dict[str, Any]:
     """Return who the user is and what holds now, each line with the memory that proves it."""
     return profile_dict(await service.engine.profile(actor=actor, max_tokens=max_tokens))
+
+
+@router.get("/ratings", **answering(RatingsResponse))
+async def ratings(actor: Reading, service: TheService) -> dict[str, Any]:
+    """List what the user said of memories, newest first, each with the effect that it has now."""
+    found = await service.engine.ratings(actor=actor)
+    return {"ratings": [rating_dict(rating_shown(one, actor)) for one in found]}
 
 
 @router.get("/memories/count", **answering(CountResponse))

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.json_output import memory_dict, receipt_dict
+from mnemic.types.serialisation import to_json
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown, hide_quote
 from mnemic_server.operations_response_bodies import RevealedResponse, UsesResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
-from mnemic_server.request_bodies import MemoryId, Rollback
-from mnemic_server.response_bodies import LineageResponse, ReceiptResponse, UndoResponse, answering
+from mnemic_server.request_bodies import MemoryId, RatingRequest, Rollback
+from mnemic_server.response_bodies import LineageResponse, OneRatingResponse, ReceiptResponse, UndoResponse, answering
 
 router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=ParsedBodyRoute)
 
@@ -74,6 +75,15 @@ async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> d
 async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
     """Restore an earlier version of a memory, as its next version."""
     return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
+
+
+@router.put("/rating", **answering(OneRatingResponse))
+async def rate(memory_id: MemoryId, wanted: RatingRequest, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Say that a memory is useful or wrong to the user, which moves it by a fixed amount in this user's searches alone;
+    `none` withdraws it.
+    """
+    rating = await service.engine.rate(memory_id, wanted.verdict, actor=actor)
+    return {"rating": None if rating is None else to_json(rating)}
 
 
 @router.post("/reveal", **answering(RevealedResponse))

@@ -42,6 +42,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "captured": "Number of waiting messages that were read.",
     "change": "What becomes of the memory: added, relabelled, ended or reopened.",
     "changed": "Changes that would be made.",
+    "changed_since": "Memories that stay because they have changed since.",
     "cited": "The memories that the answer named.",
     "clamped": "Requested values that were reduced: `ttl_days`, `confidence`.",
     "clock_went_back": "True if the clock went back since the last maintenance, so that nothing was purged.",

@@ -72,7 +72,6 @@ def on_config(config: Any) -> Any:
                 *HOWTO,
                 {"Moving from another product": ["moving-from.md", *_pages("moving-from")]},
                 {"Frameworks": ["frameworks.md", *_pages("frameworks")]},
-                {"Editors and assistants": _pages("mcp")},
             ]
         },
         {
@@ -108,7 +107,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         page.meta["search"] = {"boost": 0.3}
     elif place in ("howto.md", "models.md", "service.md"):
         page.meta["search"] = {"boost": 4}
-    elif place == "faq.md" or place.startswith(("guides/", "mcp/", "moving-from/")):
+    elif place == "faq.md" or place.startswith(("guides/", "moving-from/")):
         page.meta["search"] = {"boost": 2}
     if page.file.generated_by is not None:
         return markdown

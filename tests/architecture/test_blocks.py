@@ -51,7 +51,6 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/getting-started.md", "--policy policy.toml"): FURTHER,
     ("docs/getting-started.md", "# policy.toml"): FURTHER,
     ("docs/getting-started.md", "MNEMIC_MODEL=gpt-4.1-mini"): WITH_SERVERS,
-    ("docs/mcp/*.md", "--print-config"): FURTHER,
     ("docs/frameworks/mcp.md", "--print-config"): FURTHER,
     ("docs/frameworks/litellm-proxy.md", "litellm_proxy import MnemicHook"): PROXY,
     ("docs/frameworks/litellm-proxy.md", "litellm --config"): PROXY,
@@ -84,8 +83,6 @@ SINGLE: dict[tuple[str, str], str] = {
 NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/deployment.md", "/opt/mnemic"): "it needs systemd and the rights of root",
     ("docs/deployment.md", "docker compose"): "it needs Docker and an image that was built",
-    ("docs/mcp/claude-code.md", "claude mcp add --transport"): "it needs Claude Code, and a service behind TLS",
-    ("docs/mcp/claude-code.md", "claude mcp add-json"): "it needs Claude Code; what it is given is printed in a test",
 }
 """Blocks that no test runs, with the reason."""
 

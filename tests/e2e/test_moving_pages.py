@@ -70,24 +70,23 @@ def test_a_page_does_what_it_says_and_a_second_import_adds_nothing(page: Path, t
     assert [text for text in FOUND[page.stem] if text not in printed] == [], printed
     assert "nothing meets that" not in printed
     assert sum("mnemic import" in block for kind, block in blocks if kind == "sh") == 1
-    assert ("mnemic forget" in "".join(block for kind, block in blocks if kind == "sh")) == ("forgotten" in printed)
 
 
 @pytest.mark.parametrize(
     ("name", "file", "me"),
     [("slack", "slack.zip", "Ana Roy"), ("whatsapp", "chat.zip", "Ana"), ("chatgpt", "chatgpt.zip", None)],
 )
-def test_the_code_of_the_index_imports_a_file_and_takes_it_out_again(
+def test_what_the_code_of_the_index_imports_can_be_taken_back(
     name: str, file: str, me: str | None, tmp_path: Path
 ) -> None:
     EXPORTS[name](tmp_path)
-    undo, into = (block.replace("_chat.txt", file) for kind, block in BLOCK.findall(INDEX) if kind == "python")
+    (into,) = (block.replace("_chat.txt", file) for kind, block in BLOCK.findall(INDEX) if kind == "python")
     into = into.replace('"Ana")', f'"{me}")') if me else re.sub(r"with_user\((read_.*\)), .*", r"\1", into)
     shell("mnemic add 'The cat is called Miso.'", tmp_path)
-    for _ in range(2):
-        run([sys.executable, "-c", into], tmp_path)
+    first, _ = (run([sys.executable, "-c", into], tmp_path) for _ in range(2))
     assert int(shell("mnemic count", tmp_path)) > 3
-    run([sys.executable, "-c", undo.replace("limit=1000", "limit=2")], tmp_path)
+    (import_id,) = re.findall(r"'import_id': '([\w-]+)'", first)
+    shell(f"mnemic import --undo {import_id}", tmp_path)
     assert shell("mnemic count", tmp_path).strip() == "1"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -36,10 +37,30 @@ def test_a_model_that_nobody_serves_is_a_fault_with_its_address() -> None:
     assert found.detail.startswith("own at http://127.0.0.1:1/v1; llm_")  # a busy machine is told apart no further
 
 
-def test_a_model_that_answers_was_asked() -> None:
-    with ScriptedModelServer(lambda request: {"ok": True}) as server:
+def _read_by(*quotes: str, model: str = "own", form: Literal["auto", "quotes"] = "auto") -> health.Finding:
+    with ScriptedModelServer(lambda request: {"items": [{"quote": one} for one in quotes]}) as server:
+        settings = Settings(model=model, model_url=server.base_url, api_key="test", model_form=form)
+        return health.model_finding(settings)
+
+
+def test_a_model_is_tried_with_a_message_of_two_facts() -> None:
+    found = _read_by("We moved to Galway in May", "my sister Ada can't eat peanuts")
+    assert (found.ok, found.facts["answers"], found.facts["quoted"], found.facts["calls"]) == (True, True, 2, 1)
+    assert "it quotes 2 of 2 facts of a message" in found.detail
+
+
+def test_a_model_that_finds_too_little_is_told_what_may_help() -> None:
+    found = _read_by("We moved to Galway in May")
+    assert (found.ok, found.facts["quoted"]) == (None, 1)
+    assert "MNEMIC_MODEL_FORM=quotes" in found.detail
+    assert "a larger model" in _read_by(form="quotes").detail
+
+
+def test_a_model_that_only_talks_is_a_fault_that_says_what_reads_messages() -> None:
+    with ScriptedModelServer(lambda request: "Lovely, thanks for telling me!") as server:
         found = health.model_finding(Settings(model="own", model_url=server.base_url, api_key="test"))
-    assert (found.ok, found.facts) == (True, {"configured": True, "answers": True})
+    assert (found.ok, found.code, found.facts["answers"]) == (False, Exit.MODEL, True)
+    assert "the rules alone read messages" in found.detail
 
 
 def test_where_a_model_was_asked_is_told_if_it_could_not_be_reached() -> None:

@@ -214,15 +214,22 @@ def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
     """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
-    reader = ModelExtractor(
-        completer, instructions=settings.extraction_instructions or "", categories=sorted(settings.categories or ())
-    )
     return {
-        "extractor": LayeredExtractor(reader, RuleExtractor(embedder)),
+        "extractor": LayeredExtractor(build_model_reader(settings, completer), RuleExtractor(embedder)),
         "planner": ModelPlanner(completer, clock),
         "composer": ModelComposer(completer, clock),
         "judge": ModelJudge(completer, clock.monotonic) if judged else None,
     }
+
+
+def build_model_reader(settings: Settings, completer: Completer) -> ModelExtractor:
+    """Return the reading of messages by a language model that the settings describe."""
+    return ModelExtractor(
+        completer,
+        instructions=settings.extraction_instructions or "",
+        categories=sorted(settings.categories or ()),
+        quotes_only=None if settings.model_form == "auto" else settings.model_form == "quotes",
+    )
 
 
 def build_models(

@@ -14,20 +14,30 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 
 from mnemic import bootstrap
-from mnemic.bootstrap.models import DEFAULT_MODEL, build_completer, missing_client, vendor_of
+from mnemic.bootstrap.models import DEFAULT_MODEL, build_completer, build_model_reader, missing_client, vendor_of
 from mnemic.cli.failures import Exit, exit_code
 from mnemic.cli.human_labels import TITLES
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import paint, say, table
-from mnemic.errors import InvalidConfig, MnemicError, ModelTimeout, ModelUnavailable, error_behind
+from mnemic.errors import (
+    InvalidConfig,
+    MnemicError,
+    ModelInvalidJson,
+    ModelInvalidSchema,
+    ModelTimeout,
+    ModelUnavailable,
+    error_behind,
+)
 from mnemic.maintenance.health import WAITING_LONG, examine
 from mnemic.operations.sqlite.inspection import inspect
+from mnemic.policy.budget import Budget
+from mnemic.policy.key_rules import Policy
 from mnemic.ports.optional_capabilities import DamageScan
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.atomic_files import left_parts
-from mnemic.types import Deadline, Prompt
+from mnemic.types import Cost, Deadline, Message
 from mnemic.unit_of_work import commit
 
 if TYPE_CHECKING:
@@ -50,6 +60,10 @@ OTHERS_OWN = ("MNEMIC_SERVICE_",)
 """Beginnings of variables that another program checks itself."""
 LONGEST = timedelta(seconds=20)
 """Wait for the model's answer to `mnemic doctor`; a model that is loaded from disk at its first call takes some."""
+
+
+TRIAL_MESSAGE = "We moved to Galway in May, and my sister Ada can't eat peanuts. Could you book a table?"
+TRIAL_FACTS = ("Galway", "peanuts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,7 +428,7 @@ def model_asked(settings: Settings, reason: str) -> str | None:
 
 
 def model_finding(settings: Settings) -> Finding:
-    """Ask the configured model one short question, and report the result."""
+    """Let the configured model read a short message, and report what it can do."""
     if not settings.has_model:
         text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
         return Finding(name="model", ok=None, detail=text, facts={"configured": False})
@@ -423,26 +437,52 @@ def model_finding(settings: Settings) -> Finding:
     if missing:
         return Finding(name="model", ok=False, detail=f"{model_place(settings)}; {missing}", facts=facts)
     try:
-        asyncio.run(_ask_model(settings))
+        trial = asyncio.run(_try_model(settings))
     except MnemicError as error:
         detail = f"{model_place(settings)}; {error.reason}" + (f" - {error.hint}" if error.hint else "")
-        return Finding(name="model", ok=False, detail=detail, code=Exit.MODEL, facts={**facts, "answers": False})
-    return Finding(
-        name="model", ok=True, detail=f"{model_place(settings)}; it answers", facts={**facts, "answers": True}
-    )
+        answers = issubclass(error_behind(error.reason), ModelInvalidJson | ModelInvalidSchema)
+        detail += "; it answers in another form, so that the rules alone read messages" if answers else ""
+        return Finding(name="model", ok=False, detail=detail, code=Exit.MODEL, facts={**facts, "answers": answers})
+    facts |= {"answers": True, "quoted": trial.quoted, "seconds": round(trial.seconds, 1), **trial.cost.to_dict()}
+    cost = f"{trial.cost.input_tokens} + {trial.cost.output_tokens} tokens, {trial.seconds:.1f} s"
+    detail = f"{model_place(settings)}; it quotes {trial.quoted} of {len(TRIAL_FACTS)} facts of a message ({cost})"
+    if trial.quoted == len(TRIAL_FACTS):
+        return Finding(name="model", ok=True, detail=detail, facts=facts)
+    advice = "a larger model reads more" if trial.quotes_only else "MNEMIC_MODEL_FORM=quotes asks for less"
+    return Finding(name="model", ok=None, detail=f"{detail}: the rules read the rest; {advice}", facts=facts)
 
 
-async def _ask_model(settings: Settings) -> None:
-    """Ask for a word. Raises ModelFailed, InvalidConfig or MissingExtra."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trial:
+    """Number of the facts of a test message that a model has quoted, and what that took."""
+
+    quoted: int
+    quotes_only: bool
+    seconds: float
+    cost: Cost
+
+
+async def _try_model(settings: Settings) -> _Trial:
+    """Let the model read a message with two facts. Raises ModelFailed, InvalidConfig or MissingExtra."""
     clock = SystemClock()
     completer = build_completer(settings, clock)
     if completer is None:
-        return
+        raise InvalidConfig("model")
+    reader = build_model_reader(settings, completer)
+    longest = max(LONGEST, timedelta(seconds=settings.model_timeout_seconds if settings.sets_model_timeout else 0))
+    begun = clock.monotonic()
     try:
-        prompt = Prompt(system='Answer with the JSON object {"ok": true}.', user="Are you there?", max_output_tokens=20)
-        await completer.complete(prompt, deadline=Deadline.after(LONGEST, clock.monotonic))
+        found = await reader.extract(
+            Message(role="user", content=TRIAL_MESSAGE),
+            policy=Policy(on_model_failure="rules"),
+            budget=Budget(),
+            deadline=Deadline.after(longest, clock.monotonic),
+        )
     finally:
         await completer.close()
+    said = " ".join(one.content for one in found.candidates)
+    quoted = sum(fact in said for fact in TRIAL_FACTS)
+    return _Trial(quoted=quoted, quotes_only=reader.quotes_only, seconds=clock.monotonic() - begun, cost=found.cost)
 
 
 def _without_password(address: str | None) -> str | None:

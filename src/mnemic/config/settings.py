@@ -179,6 +179,12 @@ class Settings:
         "plug-in offers.",
         names=("MNEMIC_MODEL_URL", _OPENAIS_ADDRESS),
     )
+    model_form: Literal["auto", "labels", "quotes"] = setting(
+        "auto",
+        "What the language model is asked about a message: labels (words with key, value, subject and time), or quotes "
+        "(the words alone, which small models do better). auto: quotes of a model whose name gives at most 3b.",
+        read=one_of("auto", "labels", "quotes"),
+    )
     api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     background: bool | None = setting(

@@ -14,6 +14,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.grounding import NormalisedText
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, MessageContext, whole_number
 from mnemic.extract.operations import ProposalContext, parse_item
+from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
@@ -32,6 +33,11 @@ TURNS_BEFORE = 2
 MAX_CONTEXT_CHARS = 600
 """Characters shown of a turn that is not the user's own."""
 
+SMALL_UP_TO = 3.0
+"""Thousand millions of parameters."""
+_SIZE = Pattern(r"(?<![\w.])(?P<size>\d{1,4}(?:\.\d{1,3})?)(?P<unit>[bBmM])(?![a-zA-Z0-9])")
+"""Matches the size in the name of a model: `llama3.2:1b`, `Qwen2.5-1.5B-Instruct`, `SmolLM2-135M`."""
+
 Read = Extraction | MnemicError
 """The result for one message of a window, or the error that stops its run."""
 
@@ -42,11 +48,20 @@ class ModelExtractor:
     asks_model = True
     reads_known = True
 
-    def __init__(self, completer: Completer, *, instructions: str = "", categories: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        completer: Completer,
+        *,
+        instructions: str = "",
+        categories: Sequence[str] = (),
+        quotes_only: bool | None = None,
+    ) -> None:
         """Extractor that asks `completer`. `instructions` are a few sentences on the facts that the operator wants
-        included or left out; `categories` replace the usual categories of statements.
+        included or left out; `categories` replace the usual categories of statements. `quotes_only`: ask for the user's
+        words without labels; by default so of a model that is small by its name.
         """
         self._completer = count_calls(completer)
+        self.quotes_only = is_small(completer.model) if quotes_only is None else quotes_only
         self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
 
     async def extract(
@@ -98,7 +113,8 @@ class ModelExtractor:
     def _prompt_context(self, around: MessageContext, message: Message) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _message_text(one), str) and text]
         shown = [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before]
-        return around.prompt_context(shown, self._instructions, self._categories, message.sent_at)
+        made = around.prompt_context(shown, self._instructions, self._categories, message.sent_at)
+        return replace(made, quotes_only=self.quotes_only)
 
     async def extract_window(
         self,
@@ -179,6 +195,12 @@ class ModelExtractor:
             left_out = (*one.skipped, *(Skipped(reason=UNSUPPORTED) for _ in range(strays)))
             read[top] = replace(one, cost=Cost.from_completion(completion), skipped=left_out)
         return read
+
+
+def is_small(model: str) -> bool:
+    """Return True if the name of a model gives a size up to which models copy words well and label them badly."""
+    sizes = [float(one["size"]) / (1000 if one["unit"] in "mM" else 1) for one in _SIZE.finditer(model)]
+    return bool(sizes) and max(sizes) <= SMALL_UP_TO
 
 
 def windows(messages: Sequence[Message]) -> Iterator[range]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput, MnemicError, ModelInvalidJson, ModelTimeout
-from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.extract.model_extractor import ModelExtractor, is_small
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Completion, Deadline, Message, Origin, Prompt
@@ -170,3 +170,34 @@ async def test_the_same_value_twice_is_kept_once() -> None:
     kept: list[Candidate] = list(extraction.candidates)
     assert len(kept) == 1
     assert [entry.reason for entry in extraction.skipped] == ["duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("model", "small"),
+    [
+        ("ollama:llama3.2:3b", True),
+        ("Qwen2.5-1.5B-Instruct", True),
+        ("SmolLM2-135M-Instruct", True),
+        ("qwen2.5:7b-instruct-q4_K_M", False),
+        ("Qwen3-30B-A3B", False),
+        ("gpt-4.1-mini", False),
+        ("claude-sonnet-5", False),
+    ],
+)
+def test_the_size_in_the_name_of_a_model_says_whether_it_is_small(model: str, small: bool) -> None:
+    assert is_small(model) is small
+
+
+async def test_a_small_model_is_asked_for_words_alone_and_they_are_kept_as_the_users_own() -> None:
+    text, completer = "I can't eat gluten. Could you book a table?", Scripted({})
+    completer.reply = items({"quote": "I can't eat gluten"}, {"quote": "Could you book a table?"})
+    found = await ModelExtractor(completer, quotes_only=True).extract(
+        Message(role="user", content=text), policy=Policy(), budget=Budget(), deadline=DEADLINE
+    )
+    assert [(one.content, one.key, one.source.origin) for one in found.candidates] == [
+        ("I can't eat gluten.", None, Origin.USER_STATED)
+    ]
+    (prompt,) = completer.prompts
+    schema: Any = prompt.schema
+    assert list(schema["properties"]["items"]["items"]["properties"]) == ["quote"]
+    assert list(json.loads(prompt.user)) == ["user_message"]

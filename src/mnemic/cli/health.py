@@ -432,7 +432,7 @@ def model_finding(settings: Settings) -> Finding:
     if not settings.has_model:
         text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
         return Finding(name="model", ok=None, detail=text, facts={"configured": False})
-    facts = {"configured": True}
+    facts: dict[str, Any] = {"configured": True}
     missing = missing_client(settings)
     if missing:
         return Finding(name="model", ok=False, detail=f"{model_place(settings)}; {missing}", facts=facts)

@@ -258,7 +258,7 @@ def report_text(report: RunReport, prices: tuple[float, float] | None = None) ->
     audit = report.audit
     counts = {
         name: len(getattr(audit, name))
-        for name in ("retrieved", "injected", "cited", "verified", "unverifiable", "refuted")
+        for name in ("retrieved", "injected", "cited", "verified", "likely", "unverifiable", "refuted")
     }
     lines = []
     if report.answer is not None:

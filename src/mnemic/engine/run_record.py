@@ -11,7 +11,7 @@ from datetime import datetime
 from mnemic.errors import KeyFailed, StoreFailed
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, JsonValue
-from mnemic.types.trace import RunReport, RunStatus, UseAudit
+from mnemic.types.trace import RunReport, RunStatus
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.turn_log import TurnLogEngine, TurnTexts, keep_turn
 
@@ -55,6 +55,6 @@ async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: Run
         "stop_reason": report.stop_reason,
         "outcome": report.outcome,
         "steps": steps,
-        **{name: list(getattr(report.audit, name)) for name in UseAudit.__slots__},
+        **report.audit.to_dict(),
     }
     await apply(store, Mutation.line(RAN, actor=actor, at=clock.now(), detail=detail))

@@ -36,6 +36,7 @@ from mnemic.extract import Extraction, Extractor
 from mnemic.inject.citation_check import UsageAudit, Verdict
 from mnemic.inject.citation_names import applied_entry, hits_by_citation, memory_item
 from mnemic.inject.injection_log import record_injection
+from mnemic.inject.paraphrased_use import LIKELY_FROM, certainty_of_use
 from mnemic.inject.token_budget import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
@@ -324,6 +325,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     raw = await composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.from_answer(parts.composer, raw)
     _judge(parts, answer, run)
+    await _weigh_undecided(parts, goal, answer.answer, run)
     run.answer = answer
     run.trace.record(
         run.phase,
@@ -331,6 +333,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         used_memory_keys=list(answer.used_memory_keys),
         applied_memory_count=len(answer.used_memory_keys),
         verified=len(run.audit.verified),
+        likely=len(run.audit.likely),
         unverifiable=len(run.audit.unverifiable),
         refuted=len(run.audit.refuted),
     )
@@ -373,7 +376,9 @@ def _judge(parts: TurnParts, answer: CheckedAnswer, run: _Run) -> None:
     run.audit = replace(
         run.audit,
         cited=tuple(hit.memory.memory_id for hit in cited.values()),
-        **{verdict.value: named for verdict, named in found.items()},
+        verified=found[Verdict.VERIFIED],
+        unverifiable=found[Verdict.UNVERIFIABLE],
+        refuted=found[Verdict.REFUTED],
     )
     refuted = bool(found[Verdict.REFUTED])
     if refuted and (parts.gateway.policy.on_refuted == "stop" or not found[Verdict.VERIFIED]):
@@ -382,6 +387,25 @@ def _judge(parts: TurnParts, answer: CheckedAnswer, run: _Run) -> None:
             "applied_memory": [applied_entry(hit) for hit in cited.values()],
         }
         raise InvalidAnswer("memory_declared_but_not_applied")
+
+
+async def _weigh_undecided(parts: TurnParts, goal: str, answer: str, run: _Run) -> None:
+    """Say of the cited memories whose use no words decide how certain it is."""
+    if run.basis is not Basis.MODEL or not run.audit.unverifiable:
+        return
+    contents = {hit.memory.memory_id: hit.memory.content for hit in run.hits.values()}
+    undecided = [one for one in run.audit.unverifiable if one in contents]
+    try:
+        weights = await certainty_of_use(
+            [contents[one] for one in undecided], goal, answer, parts.gateway.searcher.embedder, deadline=run.deadline
+        )
+    # The answer is there; that nothing more is known of its sources is no failure.
+    except EmbedderFailed:
+        return
+    certainty = {one: round(weight, 2) for one, weight in zip(undecided, weights, strict=True)}
+    likely = tuple(one for one in undecided if certainty[one] >= LIKELY_FROM)
+    left = tuple(one for one in run.audit.unverifiable if one not in likely)
+    run.audit = replace(run.audit, likely=likely, unverifiable=left, certainty=certainty)
 
 
 def _verifier(parts: TurnParts, key: str | None) -> str | None:

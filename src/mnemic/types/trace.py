@@ -47,18 +47,22 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseAudit(Serialisable):
-    """The four states of a memory in a run; each is a list of memory ids.
+    """The states of a memory in a run; each is a list of memory ids.
 
-    `unverifiable` memories were cited but nothing in the answer proves or refutes them; `refuted` ones were cited, and
-    the answer does not show them or rejects them.
+    Of those that were cited, words of the answer prove the use of the `verified` ones, and show or say that the
+    `refuted` ones were not used. Words and meaning of the answer speak for the use of the `likely` ones and prove
+    nothing; of the `unverifiable` ones they do not even speak for it. `certainty` says of both, by memory, how certain
+    it is that the answer uses it, from 0 to 1.
     """
 
     retrieved: tuple[str, ...] = ()
     injected: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
     verified: tuple[str, ...] = ()
+    likely: tuple[str, ...] = ()
     unverifiable: tuple[str, ...] = ()
     refuted: tuple[str, ...] = ()
+    certainty: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,14 @@
 """What becomes of a language model's answers: those of a good model in its own words, and foolish ones.
 
-PATH is a folder with `lines.tsv` and `talks.jsonl`; without it those of this package are read. The lines are a table
-with the columns kind, lang, known, message, quote, op, subject, holds, category,
-key, value, now, gone. Every line is another user, who said `known` before, if it is given. A line `right` is an answer
+PATH is a folder with `lines.tsv`, `talks.jsonl` and `uses.jsonl`; without it those of this package are read. The lines
+are a table with the columns kind, lang, known, message, quote, op, subject, holds, category, key, value, now, gone.
+Every line is another user, who said `known` before, if it is given. A line `right` is an answer
 of a good model: it `arrived` if a memory has its quote or value, and the conversation is `right` if each expression
 `now` matches a current memory and `gone` none. A line `wrong_end` closes `known` by words about something else: it is
 let in if the user's own words are not in force any more. A line `wrong_subject` gives the user a value that belongs to
 somebody else, or held once: it is let in if that value is a current memory under the key. For the talks see
-`mnemic_eval.model_talks`.
+`mnemic_eval.model_talks`. A use is a memory with a question, an answer that uses the memory in other words, and others
+that do not: it counts how many of both are called likely.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.inject.paraphrased_use import LIKELY_FROM, certainty_of_use
 from mnemic.types import Actor, Completion, Deadline, Memory, Prompt
 from mnemic_eval.conditions import conditions
 from mnemic_eval.model_metrics import configured_model
@@ -92,8 +94,22 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
         played = asyncio.run(play_talks(read_talks(talks)[: options.limit], options, real))
         seen |= played["shares"]
         cost = {"cost": played["cost"]} if played["cost"] else {}
+    uses = path / "uses.jsonl"
+    if uses.exists():
+        seen |= asyncio.run(_weigh_uses(read_talks(uses)[: options.limit], options))
     made = options.chosen_embedder().space.model
     return {**shares_of_true(seen), **cost, "settings": conditions(seed=options.seed, set="answers", embedder=made)}
+
+
+async def _weigh_uses(uses: Sequence[Mapping[str, Any]], options: EvalOptions) -> dict[str, list[bool]]:
+    embedder = options.chosen_embedder()
+    seen: dict[str, list[bool]] = defaultdict(list)
+    for one in uses:
+        for name, answers in (("likely, of used", [one["used"]]), ("likely, of unused", one["others"])):
+            for answer in answers:
+                (found,) = await certainty_of_use([one["memory"]], one["goal"], answer, embedder)
+                seen[name].append(found >= LIKELY_FROM)
+    return seen
 
 
 async def _play_lines(lines: Sequence[Line], options: EvalOptions) -> list[tuple[Line, dict[str, bool], list[str]]]:

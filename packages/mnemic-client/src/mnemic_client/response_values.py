@@ -77,7 +77,7 @@ def report_of(said: Json) -> RunReport:
         blocked=tuple(from_json(Blocked, one) for one in said.get("blocked") or ()),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
         asked=tuple(MemoryRequest.from_dict(one) for one in said.get("asked") or ()),
-        audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),
+        audit=UseAudit.from_dict(said["audit"]),
         cost=Cost(**said.get("cost", {})),
         **{name: tuple(said[name]) for name in lists},
     )

@@ -240,8 +240,10 @@ class UsedResponse(ResponseBody):
     injected: list[str]
     cited: list[str]
     verified: list[str]
+    likely: list[str]
     unverifiable: list[str]
     refuted: list[str]
+    certainty: dict[str, float]
 
 
 class MemoryRequestResponse(ResponseBody):

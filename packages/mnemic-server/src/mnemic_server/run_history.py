@@ -129,6 +129,6 @@ def _run(event: AuditEvent) -> RunRecord:
         status=result["status"],
         stop_reason=result["stop_reason"],
         outcome=result.get("outcome"),
-        audit=UseAudit(**{name: tuple(result.get(name) or ()) for name in UseAudit.__slots__}),
+        audit=UseAudit.from_dict({name: result[name] for name in UseAudit.__slots__ if result.get(name)}),
         steps=tuple(dict(step) for step in result.get("steps", ())),
     )

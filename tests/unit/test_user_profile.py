@@ -85,3 +85,12 @@ async def test_what_has_ended_or_is_hidden_is_not_in_it() -> None:
         await engine.add("Paid by card.", actor=ANA, key="payment")
         await engine.revoke_consent("payment", actor=ANA)
         assert (await engine.profile(actor=ANA)).lines == ()
+
+
+async def test_a_sentence_stands_without_the_key_it_is_stored_under() -> None:
+    async with AsyncMemoryManager(
+        "ana", engine=MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    ) as memory:
+        await memory.add("I prefer aisle seats.", key="seat")
+        await memory.add("small, quiet", key="hotel")
+        assert {one.text for one in await memory.profile()} == {"I prefer aisle seats.", "hotel: small, quiet"}

@@ -45,7 +45,9 @@ def _lines(memories: Sequence[Memory]) -> list[ProfileLine]:
 
 def _line(memory: Memory) -> ProfileLine:
     section = memory.category if memory.category in SECTIONS else SECTIONS[-1]
-    text = memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
+    # A whole sentence needs no name before it; a value alone ("aisle") says nothing without one.
+    whole = memory.key is None or (" " in memory.content and memory.content.endswith((".", "!")))
+    text = memory.content if whole else f"{str(memory.key).replace('_', ' ')}: {memory.content}"
     return ProfileLine(section=section or SECTIONS[-1], text=text, memory=memory)
 
 

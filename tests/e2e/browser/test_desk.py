@@ -56,6 +56,8 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     reader = await enter("ana", on=own)
     await visit(reader, "mine")
+    await reader.get_by_text("Show it, newest first").click()
+    await expect(reader.get_by_role("link", name="Lives in Porto.", exact=True)).to_be_visible()
     said = await reader.locator(".row a.content").all_text_contents()
     assert "Lives in Porto." in said
     assert "I am allergic to peanuts and to shrimps." in said

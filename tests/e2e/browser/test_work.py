@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import Browser, Route, expect
 
-from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.chromium import signed_in, visit
 from tests.e2e.browser.conftest import Enter
-from tests.e2e.browser.stage import Stage
+from tests.e2e.browser.stage import Stage, staged
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -145,6 +145,30 @@ async def test_a_change_that_somebody_else_made_first_is_not_overwritten(enter: 
     await page.get_by_label("What it should say").fill("I have a dog.")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("Somebody changed this memory in the meantime.")).to_be_visible()
+
+
+async def test_what_holds_now_is_found_corrected_shown_as_it_was_and_forgotten_in_place(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with staged(tmp_path) as own:
+        page = await signed_in(browser, own, "ana", "light")
+        await visit(page, "mine")
+        await page.get_by_label("Find in it").fill("aisle")
+        row = page.get_by_role("listitem").filter(has_text="aisle seats on long flights, near the front")
+        await row.get_by_text("Was before").click()
+        await expect(row.get_by_role("listitem").first).to_contain_text("until")
+        await row.get_by_role("button", name="Correct: ").click()
+        await page.get_by_label("What it should say").fill("I prefer aisle seats everywhere.")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("link", name="I prefer aisle seats everywhere.")).to_be_visible()
+        await page.get_by_label("Find in it").fill("")
+        for text in ("I prefer aisle seats everywhere.", "My home airport is Oslo Gardermoen."):
+            await page.get_by_label(f"Choose: {text}").check()
+        await page.get_by_role("button", name="Forget 2 memories").click()
+        await page.get_by_role("button", name="Forget them").click()
+        await expect(page.get_by_role("link", name="I prefer aisle seats everywhere.")).to_have_count(0)
+        await expect(page.get_by_role("link", name="My home airport is Oslo Gardermoen.")).to_have_count(0)
+        await page.context.close()
 
 
 async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:

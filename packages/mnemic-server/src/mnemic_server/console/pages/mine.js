@@ -4,6 +4,7 @@ import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../dom.js";
 import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
+import { profile } from "../profile.js";
 import { counted, dateTime, erasedWords, number } from "../labels.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
@@ -17,13 +18,16 @@ export async function show({ who, signal }) {
     call("GET", "/v1/memories", { query: { limit: 200 }, signal }),
   ]);
   const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
-  const remembered = held();
+  const known = profile(signal), remembered = held();
+  await known.fill();
+  const anew = () => (remembered.fill(), known.fill());
   return several(
     head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Download my data", () => takeAlong())),
+    known.node,
     remembered.node,
     panel("Your decisions", decisions(consents, inUse)),
     panel("Keys that open your memory", opening(keys)),
-    subject && panel("Erase everything", erasure(who, remembered.fill)),
+    subject && panel("Erase everything", erasure(who, anew)),
   );
 }
 
@@ -39,8 +43,8 @@ function held() {
     list.replaceChildren(node);
   };
   kind.addEventListener("change", fill);
-  fill();
-  return { node: panel("What is remembered", field("Show", kind), list), fill };
+  const details = el("details", { on: { toggle: () => details.open && fill() } }, el("summary", {}, "Show it, newest first"), field("Of the kind", kind), list);
+  return { node: panel("Everything that is stored", details), fill: () => details.open && fill() };
 }
 
 function row(memory) {

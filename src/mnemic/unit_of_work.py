@@ -7,16 +7,17 @@ its entry in the outbox are written together or not at all. No other module open
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from mnemic.ports.batched_transactions import BatchedTransactions
 from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Scope, Status
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads, RecordStore, Transaction
-    from mnemic.ports.batched_transactions import BatchedTransactions
 
 T = TypeVar("T")
 # A mutation without an action writes no line, so its time is never read.
@@ -224,19 +225,36 @@ async def commit(
     """
     # A store that cannot group writes need not accept `scope` at all.
     if scope is None or not store.capabilities.grouped:
-        return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
-    return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline, scope=scope)
+        return await store.transact(_in_unit(work), deadline=deadline)
+    return await store.transact(_in_unit(work), deadline=deadline, scope=scope)
 
 
 async def commit_each(
-    store: BatchedTransactions, works: Sequence[Callable[[Unit], Awaitable[T]]], **given: Any
+    store: RecordStore,
+    works: Sequence[Callable[[Unit], Awaitable[T]]],
+    *,
+    scopes: Sequence[Scope],
+    deadline: Deadline | None = None,
 ) -> list[T | BaseException]:
-    """Run and commit each of `works` as `commit` does; return result or error. `given`: those of `transact_each`."""
+    """Run and commit each of `works`, which begin in these scopes, as `commit` does; return the result of each, or its
+    error.
+    """
+    if len(works) > 1 and isinstance(store, BatchedTransactions):
+        return await store.transact_each([_in_unit(work) for work in works], deadline=deadline, scopes=scopes)
+    each = [commit(store, work, deadline=deadline, scope=scope) for work, scope in zip(works, scopes, strict=True)]
+    if len(each) > 1 and store.capabilities.grouped:
+        return await asyncio.gather(*each, return_exceptions=True)
+    ended: list[T | BaseException] = []
+    for one in each:
+        try:
+            ended.append(await one)
+        except Exception as error:  # noqa: BLE001  (the caller gets it)
+            ended.append(error)
+    return ended
 
-    def in_unit(work: Callable[[Unit], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
-        return lambda tx: work(Unit(tx))
 
-    return await store.transact_each([in_unit(work) for work in works], **given)
+def _in_unit(work: Callable[[Unit], Awaitable[T]]) -> Callable[[Transaction], Awaitable[T]]:
+    return lambda tx: work(Unit(tx))
 
 
 async def commit_decided(store: RecordStore, decide: Callable[[Reads], Awaitable[tuple[T, Sequence[Mutation]]]]) -> T:

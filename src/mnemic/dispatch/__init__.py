@@ -19,11 +19,12 @@ one, and so are the watchers that feed a service's metrics.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mnemic.errors import RunStopped
+from mnemic.errors import MnemicError, RunStopped
 from mnemic.policy.budget import Budget
 from mnemic.policy.candidate_check import check_candidate
 from mnemic.policy.grant import Grant, denial
@@ -37,7 +38,7 @@ from mnemic.write.limiter import Limiter, words_read
 
 if TYPE_CHECKING:
     from mnemic.types import SearchResult
-    from mnemic.write.write_job import Job
+    from mnemic.write.draft import Draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,36 +59,29 @@ class Rules:
         return checked_actor(actor).scopes(self.grant.reached_by(actor))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Proposal:
     """A statement that will be stored once the request has been carried out.
 
-    `subject` is the user whose consent and quotas apply; `adds` is False if no memory is added; `within_grant` is False
-    if the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of policy
-    blocks the statement with its reason instead of ending the request. `begin` prepares its write, so that the store is
-    asked for an identical memory when it is asked for consents.
+    The handler names the candidate, the `subject` (the user whose consent and quotas apply), and how to judge it:
+    `adds` is False if no memory is added; `within_grant` is False if the embedding program vouches for the level (a
+    reviewer of the whole tenant); `lenient`: a breach of policy blocks the statement with its reason instead of ending
+    the request; `prepare` makes its draft, so that the store is asked for an identical memory when it is asked for
+    consents. The check leaves the candidate as policy spells it, the `reason` why it is blocked, `warnings` about
+    limits nearly used up, and the `draft`, if it was prepared and compared with the stored memories.
     """
 
     candidate: Candidate
     subject: Actor
-    begin: Callable[[Candidate], Awaitable[Job | None]] | None = None
+    prepare: Callable[[Candidate], Awaitable[Draft]] | None = None
     adds: bool = True
     within_grant: bool = True
     lenient: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedProposal:
-    """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up;
-    `job`: its write, if that is prepared and compared with the stored ones.
-    """
-
-    candidate: Candidate
     reason: str | None = None
     warnings: tuple[str, ...] = ()
-    job: Job | None = None
+    draft: Draft | None = None
 
-    def receipt(self) -> WriteReceipt:
+    def blocked_receipt(self) -> WriteReceipt:
         """Return the receipt of a proposal that is blocked."""
         return blocked_receipt(self.candidate, self.reason or "blocked")
 
@@ -122,7 +116,7 @@ class Handler(Protocol):
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the statements that the request makes. Raises the error in its shape, or MemoryNotFound."""
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Any:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> Any:
         """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
 
 
@@ -184,32 +178,32 @@ class Dispatcher:
     async def _steps(self, call: Call) -> Any:
         handler = self.handlers[type(call.request)]
         proposals = await handler.check(call)
-        passed = await self._check_proposals(call, proposals) if proposals else []
-        return await handler.carry_out(call, passed)
+        if proposals:
+            await self._check_proposals(call, proposals)
+        return await handler.carry_out(call, proposals)
 
-    async def _check_proposals(self, call: Call, proposals: Sequence[Proposal]) -> list[CheckedProposal]:
+    async def _check_proposals(self, call: Call, proposals: Sequence[Proposal]) -> None:
         """Policy, grant and limits, in this order, for each proposal."""
         # One check for each subject: it counts what it admits, so that a batch cannot pass a quota that each of its
         # statements alone respects.
-        checks: dict[str, LimitCheck] = {}
-        passed = []
+        rules, checks = call.rules, dict[str, LimitCheck]()
         for one in proposals:
             try:
-                candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)
+                candidate = one.candidate = check_candidate(one.candidate, rules.policy, rules.budget)
             except RunStopped as breach:
                 if not one.lenient:
                     raise
-                passed.append(CheckedProposal(candidate=one.candidate, reason=breach.reason))
+                one.reason = breach.reason
                 continue
-            job = None
             # By name alone: all proposals of a call belong to one tenant.
-            if one.subject.user not in checks:
-                job = None if one.begin is None else await one.begin(candidate)
-                checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits, job)
-            check = checks[one.subject.user]
+            check = checks.get(one.subject.user)
+            if check is None:
+                with suppress(MnemicError):  # an error in the statement itself comes after those of limits
+                    one.draft = None if one.prepare is None else await one.prepare(candidate)
+                check = await self.limiter.check(one.subject, rules.limits, one.draft)
+                checks[one.subject.user] = check
             # The grant before the limits: a statement that is not allowed now must not use up room.
-            reason = denial(candidate, call.rules.grant, level=one.within_grant)
-            reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
-            warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)
-            passed.append(CheckedProposal(candidate=candidate, reason=reason, warnings=warnings, job=job))
-        return passed
+            reason = denial(candidate, rules.grant, level=one.within_grant)
+            one.reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
+            if one.reason is None and rules.limits.quotas:
+                one.warnings = check.warnings(candidate)

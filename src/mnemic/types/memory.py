@@ -125,6 +125,11 @@ class Candidate(Serialisable):
             if moment is not None:
                 object.__setattr__(self, name, aware(moment, name))
 
+    def with_fields(self, **fields: object) -> Candidate:
+        """Return the candidate with these fields; itself, if it has them already."""
+        same = all(type(old := getattr(self, name)) is type(new) and old == new for name, new in fields.items())
+        return self if same else replace(self, **fields)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Serialisable):

@@ -1,5 +1,8 @@
-"""Step 7: commit one decision as a whole: memories, versions, audit, outbox, the receipt of the request, and sealed the
-values that redaction took out. The gate decides last: the conditions that admitted a write may have changed.
+"""The transaction of a write, from a finished draft to its receipt; it may run again from the start.
+
+3 is it known, 6 conflict and 5 merge (`mnemic.write.decide`), 7 the decision as a whole: memories, versions, audit,
+outbox, the receipt of the request, and the sealed values that redaction took out. The gate decides last: the conditions
+that admitted a write may have changed.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit
+from mnemic.write.decide import decide, live, refresh
 from mnemic.write.draft import Decision, Draft, StepTimer
+from mnemic.write.missing_vectors import leave
 from mnemic.write.tokenisation import keep
 
 if TYPE_CHECKING:
@@ -20,19 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class IdempotentRequest:
-    """An idempotency key in its stored form, and the digest of its request."""
-
-    key: str
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommitResult:
+class Settled:
     """A receipt that is durable once the transaction is, and the changes to publish afterwards."""
 
     receipt: WriteReceipt
     decision: str
+    timer: StepTimer
     changes: tuple[Change, ...] = ()
 
 
@@ -44,20 +42,45 @@ _ACTIONS = {
 }
 
 
-async def find_answered(tx: Reads, draft: Draft, request: IdempotentRequest | None) -> WriteReceipt | None:
+async def settle(unit: Unit, draft: Draft, memory_id: str) -> Settled | None:
+    """Decide and write; None, with nothing written, if the draft was not made for the store's present space.
+
+    The order is that of safety: answered before, identical, then the decision. Raises IdempotencyConflict, GateRefusal.
+    """
+    # The transaction may run again: each try notes its steps on a copy.
+    tx, timer = unit.reads, draft.timer.fork()
+    # First of all: a retry must get its receipt even if the state has changed since.
+    if draft.request_key is not None and (receipt := await _find_answered(tx, draft, draft.request_key)) is not None:
+        return Settled(receipt, "replayed", timer)
+    same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
+    if same is not None and live(same, draft):
+        decision = refresh(same, draft)
+    # The store was switched to another embedding model meanwhile; the caller embeds again and retries.
+    elif draft.space != await tx.space():
+        return None
+    else:
+        decision = await decide(tx, draft, memory_id, timer)
+        if same is not None:
+            # It has expired and no job has removed it yet: it ends here, and the statement starts a new one.
+            ended = same.next_version(draft.now, status=Status.EXPIRED)
+            decision = replace(decision, replaced=(ended, *decision.replaced))
+    return await pass_gate(unit, draft, await write_decision(unit, draft, decision, timer))
+
+
+async def _find_answered(tx: Reads, draft: Draft, request_key: str) -> WriteReceipt | None:
     """Return the receipt of the same request answered before. Raises IdempotencyConflict for another one."""
     # Inside the transaction: two deliveries of one request at the same time cannot both find nothing.
-    known = await tx.find_request(draft.scope.tenant, request.key) if request else None
-    if request is None or known is None:
+    known = await tx.find_request(draft.scope.tenant, request_key)
+    if known is None:
         return None
     digest, receipt = known
     # The same key for another request is a caller's mistake; answering with the old receipt would hide a lost write.
-    if digest != request.digest:
+    if digest != draft.request_digest:
         raise IdempotencyConflict(hint="use a new idempotency key for a new request")
     return replace(decode_receipt(receipt), replayed=True)
 
 
-async def commit(unit: Unit, draft: Draft, decision: Decision, request: IdempotentRequest | None) -> CommitResult:
+async def write_decision(unit: Unit, draft: Draft, decision: Decision, timer: StepTimer) -> Settled:
     """Write the decision. Closed memories first: an active fingerprint is unique in its scope."""
     by = decision.memory.memory_id
     for memory in decision.replaced:
@@ -69,17 +92,15 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Idempote
         await keep(unit, draft)
     # The embedder failed: a mark in the same transaction makes sure that the vector is added later.
     if draft.space is not None and decision.memory.vector is None:
-        from mnemic.write.missing_vectors import leave
-
         await leave(unit, draft, decision.memory)
     receipt = _receipt(draft, decision)
-    if request is not None:
+    if draft.request_key is not None:
         answered = AnsweredRequest(
-            key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now
+            key=draft.request_key, digest=draft.request_digest, receipt=encode_receipt(receipt), at=draft.now
         )
         await unit.apply(Mutation(tenant=draft.scope.tenant, answered=answered))
     said = str(decision.outcome) if decision.reason is None else f"{decision.outcome}:{decision.reason}"
-    return CommitResult(receipt, said, tuple(unit.changes))
+    return Settled(receipt, said, timer, tuple(unit.changes))
 
 
 def _decided_mutation(draft: Draft, decision: Decision) -> Mutation:
@@ -125,7 +146,7 @@ def blocked_receipt(candidate: Candidate, reason: str, timer: StepTimer | None =
         key=candidate.key,
         level=candidate.level,
         reason=reason,
-        steps=tuple(timer.steps) if timer else (),
+        steps=timer.steps if timer else (),
         clamped=candidate.clamped,
         durable=False,
     )
@@ -186,9 +207,10 @@ class GateRefusal(Exception):
         self.reason = reason
 
 
-async def pass_gate(gate: Gate | None, unit: Unit, draft: Draft, settled: CommitResult | None) -> CommitResult | None:
+async def pass_gate(unit: Unit, draft: Draft, settled: Settled) -> Settled:
     """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises GateRefusal."""
-    if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
+    gate = draft.gate
+    if gate is None or settled.receipt.outcome in _ADDS_NOTHING:
         return settled
     receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
     # An eviction must not remove the new memory or one that it refers to.

@@ -35,7 +35,7 @@ from mnemic.language.comparison import (
 )
 from mnemic.language.statement import READ
 from mnemic.language.text.time_expressions import periods_in
-from mnemic.ports import Reads
+from mnemic.ports import Reads, Snapshot
 from mnemic.reason_codes import (
     ALREADY_SUPERSEDED,
     ALREADY_WAITING,
@@ -550,6 +550,12 @@ async def nearest(tx: Reads, draft: Draft) -> list[Neighbour]:
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MAX_WIDENING:
             return same[:wanted]
         limit *= 2
+
+
+async def is_known(snapshot: Snapshot, draft: Draft) -> bool:
+    """Return True if an identical live memory is there already, so that the write will need no vector."""
+    same = await snapshot.find_fingerprint(draft.scope, draft.fingerprint)
+    return same is not None and live(same, draft)
 
 
 def live(memory: Memory, draft: Draft) -> bool:

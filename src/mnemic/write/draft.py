@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from mnemic.types.memory_kinds import CATALOG, TRUST, KindSpec
 from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
-    from mnemic.ports import Clock
+    from mnemic.write.commit import Gate
     from mnemic.write.tokenisation import TokenVault
 
 ORDER_STEMS = (
@@ -40,46 +41,50 @@ ORDER_STEMS = (
     "esque", "negeer", "vergeet",
 )  # fmt: skip
 """Pre-filter: every instruction-override phrase contains one of these stems."""
-MAX_CONTENT_BYTES = 32 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Draft:
-    """Pending write: a candidate on its way to becoming a memory. Each preparing step returns a new one; none has a
-    side effect.
+    """One statement on its way from a request to its receipt. The steps before the transaction fill it in; the
+    transaction only reads it.
 
-    `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
-    markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
-    labels of the neighbouring memories by memory_id (`mnemic.write.model_judge`); None: no judge was asked.
-    `read_with` are the fingerprints of other candidates read from the same words, if one of the two is a value under a
-    key. `given` is the candidate as it came, without the times that its words give.
+    `given` is the candidate as it came, without the times that its words give. `home` is the scope of a memory that
+    exists; `scope` that in which it is stored: Raises InvalidInput (`scope:<level>`) if the actor has none.
+    `blocked` is the reason why nothing may be stored. `tokens` are the values that markers have replaced, `vaulted` the
+    same under their storage names, sealed by `vault`. `verdicts` are a judge's labels of the neighbouring memories by
+    memory_id (`mnemic.write.model_judge`); None: no judge was asked. `read_with` are the fingerprints of other
+    candidates read from the same words, if one of the two is a value under a key. `request_key` and `request_digest`
+    are its idempotency key in its stored form, and the digest of its request. `known`: an identical memory is there, so
+    it needs no vector.
     """
 
     candidate: Candidate
-    given: Candidate
     actor: Actor
     policy: Policy
     rules: WriteRules
     secret: bytes = field(repr=False)
     now: datetime
-    decision: str = ""
+    given: Candidate = field(init=False)
+    home: Scope | None = None
+    scope: Scope = field(init=False)
+    timer: StepTimer = field(default_factory=lambda: StepTimer(lambda: 0.0))
     blocked: str | None = None
     fingerprint: str = field(default="", repr=False)
     vector: Vector | None = field(default=None, repr=False)
     space: VectorSpace | None = None
-    home: Scope | None = None
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
     vault: TokenVault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
     read_with: frozenset[str] = field(default=frozenset(), repr=False)
+    request_key: str | None = None
+    request_digest: str = ""
+    gate: Gate | None = None
+    known: bool = False
 
-    @property
-    def scope(self) -> Scope:
-        """Scope of the memory: `home` for one that exists, else the actor's at its level."""
-        if self.home is not None:
-            return self.home
-        return self.actor.scope(self.candidate.level)
+    def __post_init__(self) -> None:
+        self.given = self.candidate
+        self.scope = self.actor.scope(self.candidate.level) if self.home is None else self.home
 
     @property
     def subject(self) -> Scope:
@@ -142,14 +147,6 @@ class Draft:
             return "instruction_from_untrusted_origin"
         return None
 
-    def with_decision(self, decision: str, **changes: object) -> Draft:
-        """Return this draft after a step that decided `decision`."""
-        made, changes = object.__new__(Draft), {"decision": decision, **changes}
-        # As `dataclasses.replace`, which takes four times as long: a write makes four drafts.
-        for name in self.__slots__:
-            object.__setattr__(made, name, changes[name] if name in changes else getattr(self, name))
-        return made
-
     def memory(self, memory_id: str, **changes: object) -> Memory:
         """Return the new memory, version 1, from the candidate with `changes` applied."""
         candidate = self.candidate
@@ -200,28 +197,22 @@ def starts_at(memory: Memory) -> datetime:
     return memory.valid_from or memory.happened_at
 
 
-@dataclass(slots=True)
 class StepTimer:
     """Stopwatch of the steps: each note records the time since the previous one."""
 
-    clock: Clock
-    steps: list[Step] = field(default_factory=list)
-    last: float = 0.0
+    __slots__ = ("_last", "_monotonic", "steps")
 
-    def __post_init__(self) -> None:
-        # 0.0 means "from now"; a fork passes the reading of its parent.
-        self.last = self.last or self.clock.monotonic()
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._last = monotonic()
+        self.steps: tuple[Step, ...] = ()
 
     def note(self, name: str, decision: str) -> None:
         """Record that the step `name` is done."""
-        now = self.clock.monotonic()
-        self.steps.append(Step(name=name, decision=decision, ms=round((now - self.last) * 1000, 3)))
-        self.last = now
+        now = self._monotonic()
+        self.steps += (Step(name=name, decision=decision, ms=round((now - self._last) * 1000, 3)),)
+        self._last = now
 
     def fork(self) -> StepTimer:
         """Return an independent copy, for work that may run again from the start."""
-        return StepTimer(self.clock, [*self.steps], self.last)
-
-
-PrepareSteps = tuple[tuple[str, Callable[[Draft], Draft]], ...]
-"""The preparing steps by name, in order."""
+        return copy(self)

@@ -26,11 +26,6 @@ _ENDING = " .,;:!…。、，；：！"
 """Punctuation that ends a statement without changing it. A question mark does change it."""
 
 
-def fingerprint(draft: Draft) -> Draft:
-    """Return the draft with its fingerprint."""
-    return draft.with_decision("hashed", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
-
-
 def fingerprint_of(secret: bytes, scope: Scope, candidate: Candidate) -> str:
     """64 hex digits: equal for the same redacted statement of the same kind under the same key in the same scope.
 

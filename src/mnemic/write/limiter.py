@@ -23,7 +23,7 @@ from mnemic.types.identity import token_of
 from mnemic.types.scope import checked_actor
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.decide import live
+from mnemic.write.decide import is_known, live
 from mnemic.write.eviction import CLOSED, evict_first, evicted_if_closed, room_in
 from mnemic.write.near_quotas import overshot
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -31,7 +31,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Reads, RecordStore
     from mnemic.ports.optional_capabilities import Marks, MarksAndDuplicate
-    from mnemic.write.write_job import Job
+    from mnemic.write.draft import Draft
 
 _ERASED = "erased"
 
@@ -175,8 +175,8 @@ class Limiter:
     clock: Clock
     pipeline: MemoryWritePipeline
 
-    async def check(self, actor: Actor, limits: Limits, job: Job | None = None) -> LimitCheck:
-        """Return the limits for the actor as of now; note whether what `job` writes is known at the same moment."""
+    async def check(self, actor: Actor, limits: Limits, draft: Draft | None = None) -> LimitCheck:
+        """Return the limits for the actor as of now; mark `draft` as known if an identical memory is there."""
         since = self.clock.now() - MINUTE
         usages: dict[Per, dict[Kind, Usage]] = {}
         # At most two reads, of the user and of the tenant, for any number of quotas.
@@ -185,15 +185,18 @@ class Limiter:
             usages[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
         has_room = "user" in usages and bool(await self._room(actor, limits, usages["user"]))
         token = await self.token(actor)
-        if job is None:
+        if draft is None or draft.blocked is not None:
             decided = await consents(self.store, token, actor.tenant)
-        else:
-            store, draft = cast("MarksAndDuplicate", self.store), job.draft
+        elif hasattr(self.store, "marks_and_duplicate"):
+            # Both in one read, as of one moment.
+            store = cast("MarksAndDuplicate", self.store)
             named = f"subject/{token}/", draft.scope, draft.fingerprint
-            request = None if job.request is None else job.request.key
-            marks, same = await store.marks_and_duplicate(actor.tenant, *named, request=request)
-            job.known = same is not None and live(same, draft)
+            marks, same = await store.marks_and_duplicate(actor.tenant, *named, request=draft.request_key)
+            draft.known = same is not None and live(same, draft)
             decided = consents_in(marks, token)
+        else:
+            decided = await consents(self.store, token, actor.tenant)
+            draft.known = await is_known(self.store, draft)
         return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> PreCommitCheck:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -18,7 +18,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSp
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
-from mnemic.write.write_job import Job, index_text, round_vectors
+from mnemic.write.embedding import index_text, round_vectors
 
 BATCH = 64
 _LEFT = "unembedded/"
@@ -30,16 +30,17 @@ def left_prefix(token: str) -> str:
     return f"{_LEFT}{token}/"
 
 
-def drafts_without_vector(
-    jobs: Sequence[Job], failure: EmbedderFailed, space: VectorSpace, deadline: Deadline | None, *, must: bool
-) -> list[Draft]:
-    """Return the drafts of the jobs without vectors. Raises `failure` if they `must` have one, if the embedder did
-    answer, and if no time is left.
+def leave_without_vector(
+    drafts: Sequence[Draft], failure: EmbedderFailed, space: VectorSpace, deadline: Deadline | None, *, must: bool
+) -> None:
+    """Let the drafts go on without vectors. Raises `failure` if they `must` have one, if the embedder did answer, and
+    if no time is left.
     """
     late = deadline is not None and deadline.expired
     if must or late or failure.permanent or failure.reason not in _UNANSWERED:
         raise failure
-    return [replace(job.draft, vector=None, space=space) for job in jobs]
+    for draft in drafts:
+        draft.vector, draft.space = None, space
 
 
 async def leave(unit: Unit, draft: Draft, memory: Memory) -> None:

@@ -8,7 +8,7 @@ the words decide alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -19,7 +19,7 @@ from mnemic.ports import Completer, RecordStore, Snapshot
 from mnemic.ports.metering import count_calls
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
-from mnemic.write.draft import Draft, StepTimer
+from mnemic.write.draft import Draft
 
 MAX_JUDGED = 8
 """Number of memories that the judge compares with one write."""
@@ -81,28 +81,24 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     return tuple(map(Verdict, answers))
 
 
-async def judge_near(
-    draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, timer: StepTimer
-) -> Draft:
-    """Return the draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
-    draft = await _ask_judge(draft, judge, store, deadline)
-    timer.note("judge", draft.decision)
-    return draft
+async def judge_near(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> None:
+    """Give the draft a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
+    draft.timer.note("judge", await _ask_judge(draft, judge, store, deadline))
 
 
-async def _ask_judge(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> Draft:
+async def _ask_judge(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> str:
     if draft.vector is None or draft.candidate.key is not None or draft.spec.append_only or draft.review_reason:
-        return draft.with_decision("not_asked")
+        return "not_asked"
     nominated = await _mergeable_memories(draft, store)
     if not nominated:
-        return draft.with_decision("none_near")
+        return "none_near"
     try:
         found = await judge.judge(draft.candidate.content, [one.content for one in nominated], deadline=deadline)
         verdicts, result = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"
     except MnemicError as error:
         verdicts, result = (Verdict.UNSURE,) * len(nominated), error.reason
-    by_id = {one.memory_id: verdict for one, verdict in zip(nominated, verdicts, strict=True)}
-    return replace(draft, verdicts=by_id).with_decision(result)
+    draft.verdicts = {one.memory_id: verdict for one, verdict in zip(nominated, verdicts, strict=True)}
+    return result
 
 
 async def _mergeable_memories(draft: Draft, store: RecordStore) -> list[Memory]:

@@ -1,42 +1,48 @@
-"""The write pipeline: nine steps in three phases.
+"""The write pipeline, the same for one statement and for many.
 
-**Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6
-conflict and 5 merge (`mnemic.write.decide`), 7 commit. **Publish**, best effort, after the commit: 8 and 9, the
-projections. The embedder is called before any transaction is open; a failure before the commit leaves no trace in the
-store.
+**Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction
+(`mnemic.write.commit`): 3 again, 6 conflict, 5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9,
+the projections. The embedder is called before any transaction is open; a failure before the commit leaves no trace in
+the store.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, MnemicError, SpaceMismatch
-from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.statement_dates import dated
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, WriteReceipt
 from mnemic.types.identity import new_id
-from mnemic.unit_of_work import Unit, commit
-from mnemic.write.batch import MAX_WITHOUT_VECTOR, Batches, PipelineSteps, settled_at_once
-from mnemic.write.commit import CommitResult, Gate, GateRefusal, IdempotentRequest, blocked_receipt, pass_gate
-from mnemic.write.draft import Draft, PrepareSteps, StepTimer
-from mnemic.write.fingerprint import fingerprint, request_digest, request_key
-from mnemic.write.missing_vectors import drafts_without_vector
+from mnemic.unit_of_work import commit, commit_each
+from mnemic.write.batch import (
+    BATCH,
+    MAX_WITHOUT_VECTOR,
+    announce_vectors,
+    find_duplicates,
+    note_siblings,
+    run_pipelined,
+)
+from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, settle
+from mnemic.write.decide import is_known
+from mnemic.write.draft import Draft, StepTimer
+from mnemic.write.embedding import embed
+from mnemic.write.fingerprint import fingerprint_of, request_digest, request_key
+from mnemic.write.missing_vectors import leave_without_vector
 from mnemic.write.model_judge import judge_near
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.thresholds import WriteRules
 from mnemic.write.tokenisation import TokenVault, finish_tokens
-from mnemic.write.validate import validate
-from mnemic.write.write_job import Job, embed
-from mnemic.write.write_transaction import FirstTry, is_known, settling
+from mnemic.write.validate import validate, within_limits
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
@@ -48,13 +54,8 @@ __all__ = ["MemoryWritePipeline", "vault_of"]
 MAX_SECRETS = 10_000
 
 
-def _validated(draft: Draft) -> Draft:
-    """Return the draft, checked, with the times that its words give."""
-    checked = validate(draft)
-    # A memory that is corrected or restored has its times.
-    if draft.home is not None:
-        return checked
-    return checked.with_decision("ok", candidate=dated(checked.candidate, draft.now.astimezone(draft.rules.zone)))
+Entry = Draft | WriteReceipt
+"""A write of a batch: on its way, or ended."""
 
 
 class MemoryWritePipeline:
@@ -84,11 +85,6 @@ class MemoryWritePipeline:
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
-        self._prepare: PrepareSteps = (
-            ("validate", _validated),
-            ("redact", partial(redact, redactor=self.redactor)),
-            ("fingerprint", fingerprint),
-        )
 
     def use(self, embedder: Embedder) -> None:
         """Embed with `embedder` from now on."""
@@ -103,26 +99,33 @@ class MemoryWritePipeline:
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
         gate: Gate | None = None,
-        begun: Job | None = None,
     ) -> WriteReceipt:
-        """Store one candidate, whose job may have `begun`, and return once it is committed; `blocked` if the `gate`
-        refuses it at the end.
+        """Store one candidate and return once it is committed; `blocked` if the `gate` refuses it at the end.
 
         Raises InvalidInput, IdempotencyConflict, EmbedderFailed, StoreFailed, or BudgetSpent (`max_seconds`); then
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
-        job = begun or await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=None)
-        job.gate = gate
+        draft = await self.prepare(candidate, actor=actor, policy=policy, idempotency_key=idempotency_key)
         # Nothing has been read or embedded yet: a blocked candidate costs no model call.
-        if (blocked := job.blocked) is not None:
-            return blocked
-        _check(deadline)
-        # A repeated statement needs no vector; the check outside the transaction only saves the embedding and decides
-        # nothing.
-        job.known = job.known if begun else await is_known(self._store, job.draft)
+        if draft.blocked is None:
+            _check(deadline)
+            # A repeated statement needs no vector; the check outside the transaction only saves the embedding and
+            # decides nothing.
+            draft.known = await is_known(self._store, draft)
+        return await self.write_draft(draft, deadline=deadline, gate=gate)
+
+    async def write_draft(self, draft: Draft, *, deadline: Deadline | None, gate: Gate | None) -> WriteReceipt:
+        """Store a prepared draft, as `write` does with its candidate."""
+        if draft.blocked is not None:
+            return blocked_receipt(draft.candidate, draft.blocked, draft.timer)
+        draft.gate = gate
+        await self._seal_tokens(draft)
         # Before the transaction: an embedder may take seconds, and no other writer could commit meanwhile.
-        await self._embed([job], deadline)
-        return await self._finish(job, deadline=deadline)
+        await self._embed([draft], deadline)
+        (ended,) = await self._settle([draft], deadline)
+        if isinstance(ended, MnemicError):
+            raise ended
+        return ended
 
     async def write_many(
         self,
@@ -131,30 +134,35 @@ class MemoryWritePipeline:
         actor: Actor,
         policy: Policy,
         idempotency_keys: Sequence[str | None] | None = None,
-        grant: Grant | None = None,
         deadline: Deadline | None = None,
-        on_progress: Callable[[int], None] | None = None,
         gate: Gate | None = None,
     ) -> list[WriteReceipt]:
         """Return one receipt per candidate, in order. Each is stored separately; a failing one is `blocked` with the
-        error's reason and does not stop the others. Candidates outside the `grant` are blocked too.
-
-        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
-        receives the number of finished candidates.
+        error's reason and does not stop the others. Texts are embedded in batches; the steps a batch shares carry the
+        time of the whole batch.
         """
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
-        # A judge is a model call between search and decision, during which a shared transaction must not stay open.
-        grouped = self._judge is None and self._store.capabilities.grouped
-        steps = PipelineSteps(
-            begin=partial(self._job, actor=actor, policy=policy, gate=gate),
-            embed=partial(self._embed, deadline=deadline, must=len(candidates) > MAX_WITHOUT_VECTOR),
-            finish=partial(self._finish, deadline=deadline),
-            settle=partial(settled_at_once, self._store, deadline=deadline),
-        )
-        batches = Batches(self._store, steps, grouped=grouped, grant=grant)
-        return await batches.write(list(zip(candidates, keys, strict=True)), on_progress)
+        given = list(zip(candidates, keys, strict=True))
+        must = len(candidates) > MAX_WITHOUT_VECTOR
+
+        async def begin_batch(first: int) -> list[Entry]:
+            begin = partial(self._begin, actor=actor, policy=policy, gate=gate)
+            batch = [await begin(candidate, key) for candidate, key in given[first : first + BATCH]]
+            return await self._end_failed(batch, self._find_known)
+
+        async def embed_batch(batch: list[Entry]) -> list[Entry]:
+            return await self._end_failed(batch, partial(self._embed, deadline=deadline, must=must))
+
+        batches = (partial(begin_batch, first) for first in range(0, len(given), BATCH))
+        receipts: list[WriteReceipt] = []
+        settling = run_pipelined(batches, embed_batch, partial(self._settle_batch, deadline=deadline))
+        # `aclosing`: if this is cancelled, no batch runs on in the background.
+        async with aclosing(settling) as settled:
+            async for done in settled:
+                receipts += done
+        return receipts
 
     async def revise(
         self,
@@ -179,25 +187,23 @@ class MemoryWritePipeline:
         """
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.check_memory(await self._store.get(memory_id, scopes=scopes))
-        timer = StepTimer(self._clock)
         revised = replace(revision_of(known, content, origin, actor), **changes)
-        given: dict[str, Any] = {"home": known.scope, "timer": timer, "deadline": deadline, "must": False}
+        given: dict[str, Any] = {"home": known.scope, "deadline": deadline, "must": False}
         draft = await self.prepare_draft(revised, actor=actor, policy=policy, **given)
         if draft.blocked is not None:
-            return blocked_receipt(draft.candidate, draft.blocked, timer)
-
-        async def work(unit: Unit) -> CommitResult | None:
-            return await pass_gate(gate, unit, draft, await revision.write(unit, draft=draft))
-
+            return blocked_receipt(draft.candidate, draft.blocked, draft.timer)
+        draft.gate = gate
         try:
-            settled = await commit(self._store, work, deadline=deadline, scope=known.scope)
+            settled = await commit(
+                self._store, partial(revision.write, draft=draft), deadline=deadline, scope=known.scope
+            )
         except GateRefusal as refused:
-            return blocked_receipt(draft.candidate, refused.reason, timer)
-        assert settled is not None
-        return await self._publish(settled, timer, deadline)
+            return blocked_receipt(draft.candidate, refused.reason, draft.timer)
+        (receipt,) = await self._publish([settled], deadline)
+        return receipt
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
-        """Return a draft that replaces the text of `known` by `content`; see `drafted`."""
+        """Return a draft that replaces the text of `known` by `content`; see `prepare_draft`."""
         revised = revision_of(known, content, origin, actor)
         return await self.prepare_draft(revised, home=known.scope, actor=actor, policy=policy)
 
@@ -208,7 +214,6 @@ class MemoryWritePipeline:
         home: Scope,
         actor: Actor,
         policy: Policy,
-        timer: StepTimer | None = None,
         deadline: Deadline | None = None,
         embedded: bool = True,
         must: bool = True,
@@ -218,13 +223,12 @@ class MemoryWritePipeline:
 
         `Draft.blocked` is the reason why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
-        timer = timer or StepTimer(self._clock)
-        draft = await self._prepare_draft(candidate, actor, policy, timer, home=home)
-        if draft.blocked is not None or not embedded:
-            return draft
-        job = Job(draft, None, timer)
-        await self._embed([job], deadline, must=must)
-        return job.draft
+        draft = await self.prepare(candidate, actor=actor, policy=policy, home=home)
+        if draft.blocked is None:
+            await self._seal_tokens(draft)
+            if embedded:
+                await self._embed([draft], deadline, must=must)
+        return draft
 
     async def redact_text(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
@@ -241,107 +245,173 @@ class MemoryWritePipeline:
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 
-    async def _job(
-        self, candidate: Candidate, idempotency_key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
-    ) -> Job:
-        timer = StepTimer(self._clock)
-        draft = await self._prepare_draft(candidate, actor, policy, timer)
-        request = None
-        if draft.blocked is None and idempotency_key is not None:
-            name = request_key(draft.secret, draft.actor.user, idempotency_key)
-            request = IdempotentRequest(name, request_digest(draft))
-        return Job(draft, request, timer, gate)
-
-    async def _prepare_draft(
-        self, candidate: Candidate, actor: Actor, policy: Policy, timer: StepTimer, *, home: Scope | None = None
+    async def prepare(
+        self,
+        candidate: Candidate,
+        *,
+        actor: Actor,
+        policy: Policy,
+        idempotency_key: str | None = None,
+        home: Scope | None = None,
     ) -> Draft:
-        """Return the draft after the preparing steps, or after the one that ended the write."""
-        secret, now = await self.secret(actor.tenant), self._clock.now()
-        given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
-        draft = Draft(candidate=candidate, given=candidate, actor=actor, policy=policy, **given)
-        # Each step receives the result of the one before: a hash of text that was not redacted would reveal it.
-        for name, step in self._prepare:
-            draft = step(draft)
-            timer.note(name, draft.decision)
-            if draft.blocked is not None:
-                return draft
-        if draft.tokens and self._vault is not None:
-            # Reads a key file, which would block the event loop.
-            return await asyncio.to_thread(finish_tokens, draft, self._vault)
+        """Return the draft after the preparing steps, or after the one that blocked it. Raises InvalidInput."""
+        secret, now, timer = await self.secret(actor.tenant), self._clock.now(), StepTimer(self._clock.monotonic)
+        given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "timer": timer, "home": home}
+        draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
+        checked = validate(candidate, policy, now)
+        # A memory that is corrected or restored has its times.
+        draft.candidate = dated(checked, now.astimezone(self.rules.zone)) if home is None else checked
+        timer.note("validate", "ok")
+        # Before the fingerprint: a hash of text that was not redacted would reveal it.
+        redacted = redact(draft.candidate, self.redactor, secret)
+        draft.candidate, draft.tokens, draft.blocked = redacted.candidate, redacted.tokens, redacted.blocked_reason
+        if draft.blocked is None:
+            # A marker can be longer than the text that it replaces.
+            within_limits(draft.candidate.content)
+            within_limits(draft.candidate.context, "context")
+        timer.note("redact", "blocked" if draft.blocked is not None else redacted.counts)
+        if draft.blocked is not None:
+            return draft
+        draft.fingerprint = fingerprint_of(secret, draft.scope, draft.candidate)
+        timer.note("fingerprint", "hashed")
+        if idempotency_key is not None:
+            draft.request_key = request_key(secret, actor.user, idempotency_key)
+            draft.request_digest = request_digest(draft)
         return draft
 
-    async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None, *, must: bool = False) -> None:
-        """Give the jobs their vectors. If the embedder does not answer they continue without vectors, unless they
+    async def _seal_tokens(self, draft: Draft) -> None:
+        if draft.tokens and draft.blocked is None and self._vault is not None:
+            # Reads a key file, which would block the event loop.
+            await asyncio.to_thread(finish_tokens, draft, self._vault)
+
+    async def _begin(
+        self, candidate: Candidate, key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
+    ) -> Entry:
+        """Return the draft of a write of a batch, or its receipt if it ends here."""
+        await asyncio.sleep(0)  # let other tasks run: settled and embedded drafts have answers to give
+        try:
+            draft = await self.prepare(candidate, actor=actor, policy=policy, idempotency_key=key)
+            await self._seal_tokens(draft)
+        except MnemicError as error:
+            return blocked_receipt(candidate, error.reason)
+        if draft.blocked is not None:
+            return blocked_receipt(draft.candidate, draft.blocked, draft.timer)
+        draft.gate = gate
+        return draft
+
+    async def _end_failed(self, batch: list[Entry], step: Callable[[Sequence[Draft]], Awaitable[None]]) -> list[Entry]:
+        """Return the batch after a step that all its drafts take; if that fails, those that need a vector end."""
+        drafts = [one for one in batch if isinstance(one, Draft)]
+        try:
+            if drafts:
+                await step(drafts)
+        except MnemicError as error:
+            return [
+                blocked_receipt(one.candidate, error.reason, one.timer)
+                if isinstance(one, Draft) and not one.known
+                else one
+                for one in batch
+            ]
+        return batch
+
+    async def _find_known(self, drafts: Sequence[Draft]) -> None:
+        note_siblings(drafts)
+        await find_duplicates(self._store, drafts)
+
+    async def _embed(self, drafts: Sequence[Draft], deadline: Deadline | None, *, must: bool = False) -> None:
+        """Give the drafts their vectors. If the embedder does not answer they continue without vectors, unless they
         `must` have them.
         """
         _check(deadline)
-        fresh = [job for job in jobs if not job.known]
+        fresh = [draft for draft in drafts if not draft.known]
         try:
-            drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
+            if fresh:
+                await embed(fresh, self._embedder, deadline)
         except EmbedderFailed as failure:
-            drafts = drafts_without_vector(fresh, failure, self._embedder.space, deadline, must=must)
-        for job, draft in zip(fresh, drafts, strict=True):
-            job.draft = draft
-        for job in jobs:
-            job.timer.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
+            leave_without_vector(fresh, failure, self._embedder.space, deadline, must=must)
+        for draft in drafts:
+            draft.timer.note("embed", "known" if draft.known else "embedded" if draft.vector else "left")
 
-    async def _finish(self, job: Job, first: FirstTry | None = None, *, deadline: Deadline | None) -> WriteReceipt:
-        """Return the receipt of a job that is settled now, or whose first try already ended in `first`."""
+    async def _settle_batch(self, batch: list[Entry], deadline: Deadline | None) -> list[WriteReceipt]:
+        drafts = [one for one in batch if isinstance(one, Draft)]
+        await announce_vectors(self._store, drafts)
+        ended = iter(zip(drafts, await self._settle(drafts, deadline), strict=True))
+        receipts = []
+        for one in batch:
+            if isinstance(one, Draft):
+                draft, done = next(ended)
+                one = (
+                    blocked_receipt(draft.candidate, done.reason, draft.timer)
+                    if isinstance(done, MnemicError)
+                    else done
+                )
+            receipts.append(one)
+        return receipts
+
+    async def _settle(self, drafts: Sequence[Draft], deadline: Deadline | None) -> list[WriteReceipt | MnemicError]:
+        """Commit the drafts, each as a whole or not at all, and publish them; return the receipt of each, or the error
+        that it ended with.
+        """
+        if self._judge is not None and len(drafts) > 1:
+            # Its model call stands between search and decision, when no shared transaction must be open; it sees what
+            # the one before has left.
+            return [one for draft in drafts for one in await self._settle([draft], deadline)]
         if self._judge is not None:
-            job.draft = await judge_near(job.draft, self._judge, self._store, deadline, job.timer)
+            await judge_near(drafts[0], self._judge, self._store, deadline)
+        tried = await self._try_each(drafts, deadline)
+        for place, draft in enumerate(drafts):
+            # The identical memory is gone by now, or the store has changed to other vectors.
+            while (again := tried[place]) is None:
+                tried[place] = await self._try_again(draft, deadline)
+            if isinstance(again, BaseException) and not isinstance(again, MnemicError | GateRefusal):
+                raise again
+        receipts = iter(await self._publish([one for one in tried if isinstance(one, Settled)], deadline))
+        return [_ended(draft, one) or next(receipts) for draft, one in zip(drafts, tried, strict=True)]
+
+    async def _try_each(
+        self, drafts: Sequence[Draft], deadline: Deadline | None
+    ) -> list[Settled | BaseException | None]:
+        if deadline is not None and deadline.expired:
+            return [BudgetSpent("max_seconds")] * len(drafts)
+        # Identifiers are chosen before the transaction, so that a run from the start reuses them.
+        works = [partial(settle, draft=draft, memory_id=new_id(draft.now)) for draft in drafts]
+        return await commit_each(self._store, works, scopes=[draft.scope for draft in drafts], deadline=deadline)
+
+    async def _try_again(self, draft: Draft, deadline: Deadline | None) -> Settled | BaseException | None:
+        """Try once more with a vector from the embedder that the store has migrated to, if it has."""
         try:
-            while True:
-                tried, first = first, None
-                if isinstance(tried, BaseException):
-                    raise tried
-                if tried is None:
-                    _check(deadline)
-                    tried = await commit(self._store, settling(job), deadline=deadline, scope=job.draft.scope)
-                settled, timer = tried
-                if settled is not None:
-                    break
-                # The identical memory is gone by now, or the store has changed to other vectors.
-                self._follow(job)
-                job.known = False
-                await self._embed([job], deadline)
-        except GateRefusal as refused:
-            return blocked_receipt(job.draft.candidate, refused.reason, job.timer)
-        return await self._publish(settled, timer, deadline)
+            # Equal spaces: this process has embedded with its configured model, so the store has moved on.
+            if draft.space == self._embedder.space:
+                if self.successor is None:
+                    raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
+                self.use(self.successor)
+            draft.known = False
+            await self._embed([draft], deadline)
+        except MnemicError as error:
+            return error
+        (tried,) = await self._try_each([draft], deadline)
+        return tried
 
-    def _follow(self, job: Job) -> None:
-        """Switch to the embedder that the store has migrated to, if a draft's vector is from an older space."""
-        # Equal spaces: this process has embedded with its configured model, so the store has moved on.
-        if job.draft.space == self._embedder.space:
-            if self.successor is None:
-                raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
-            self.use(self.successor)
-
-    async def _publish(self, settled: CommitResult, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
-        timer.note("commit", settled.decision)
-        missed = await self.publisher.publish(settled.changes, deadline=deadline)
-        timer.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
-        receipt, durable = settled.receipt, self._store.capabilities.durable
-        return replace(receipt, steps=tuple(timer.steps), durable=durable, degraded=receipt.degraded + missed)
+    async def _publish(self, settled: Sequence[Settled], deadline: Deadline | None) -> list[WriteReceipt]:
+        for one in settled:
+            one.timer.note("commit", one.decision)
+        missed = await self.publisher.publish([change for one in settled for change in one.changes], deadline=deadline)
+        receipts = []
+        for one in settled:
+            lagging = missed if one.changes else ()
+            one.timer.note("publish", "missed:" + ",".join(lagging) if lagging else str(len(one.changes)))
+            receipt, durable = one.receipt, self._store.capabilities.durable
+            receipts.append(
+                replace(receipt, steps=one.timer.steps, durable=durable, degraded=receipt.degraded + lagging)
+            )
+        return receipts
 
 
-async def begin_job(
-    pipeline: MemoryWritePipeline,
-    store: RecordStore,
-    candidate: Candidate,
-    *,
-    actor: Actor,
-    policy: Policy,
-    key: str | None,
-) -> Job | None:
-    """Return the job of a write, prepared to ask `store`, which has `MarksAndDuplicate`. None for other stores, and if
-    the write will be refused or changes something outside the store.
-    """
-    if pipeline._vault is not None or not hasattr(store, "marks_and_duplicate"):
-        return None
-    with suppress(MnemicError):  # raised again where it counts, by `write`
-        job = await pipeline._job(candidate, key, actor=actor, policy=policy, gate=None)
-        return None if job.draft.blocked else job
-    return None
+def _ended(draft: Draft, tried: Settled | BaseException | None) -> WriteReceipt | MnemicError | None:
+    """Return how a draft that was not settled has ended."""
+    if isinstance(tried, GateRefusal):
+        return blocked_receipt(draft.candidate, tried.reason, draft.timer)
+    return tried if isinstance(tried, MnemicError) else None
 
 
 def vault_of(keyring: Keyring | None) -> TokenVault | None:

@@ -13,8 +13,6 @@ from mnemic.redact import redactor as library
 from mnemic.redact.types import InvalidRules, Redaction, Unredactable
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.types.values import canonical_key
-from mnemic.write.draft import Draft
-from mnemic.write.validate import within_limits
 
 
 class Redactor(library.Redactor):
@@ -56,29 +54,40 @@ class Redactor(library.Redactor):
 # -- the step --------------------------------------------------------------------------------------
 
 
-def redact(draft: Draft, redactor: Redactor) -> Draft:
-    """Return the draft without personal data: content, key, category, context, data (names, strings and long numbers),
-    and the quote, speaker and ref of its source. `source.span` still counts in the message as it was said.
-
-    An entity that policy blocks ends the write with `pii_blocked:<ENTITY>`.
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A candidate without personal data, the entities that were found in its texts and replaced, those that policy
+    blocks, and the values that markers stand for.
     """
-    pass_ = _Pass(redactor, draft.secret)
-    candidate = pass_.candidate(draft.candidate)
-    if pass_.blocked:
-        return draft.with_decision("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
-    # A marker can be longer than the text that it replaces.
-    within_limits(candidate.content)
-    within_limits(candidate.context, "context")
-    found = pass_.replaced
-    counts = " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
-    return draft.with_decision(counts, candidate=candidate, tokens=pass_.tokens)
+
+    candidate: Candidate
+    replaced: Sequence[str]
+    blocked: Sequence[str]
+    tokens: Mapping[str, str]
+
+    @property
+    def found(self) -> bool:
+        """True if there was any."""
+        return bool(self.replaced or self.blocked)
+
+    @property
+    def blocked_reason(self) -> str | None:
+        """The reason why it must not be stored: `pii_blocked:<ENTITY>`."""
+        return f"{PII_BLOCKED}:{self.blocked[0]}" if self.blocked else None
+
+    @property
+    def counts(self) -> str:
+        """The number of replacements of each entity."""
+        found = self.replaced
+        return " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
 
 
-def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) -> tuple[Candidate, bool]:
-    """Return the candidate without personal data in the texts that `redact` reads, and whether there was any."""
+def redact(candidate: Candidate, redactor: Redactor, secret: bytes) -> Redacted:
+    """Return the candidate without personal data: in its content, key, category, context, data (names, strings and long
+    numbers), and the quote, speaker and ref of its source. `source.span` still counts in the message as it was said.
+    """
     pass_ = _Pass(redactor, secret)
-    done = pass_.candidate(candidate)
-    return done, bool(pass_.replaced or pass_.blocked)
+    return Redacted(pass_.candidate(candidate), pass_.replaced, pass_.blocked, pass_.tokens)
 
 
 def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonValue:
@@ -122,13 +131,14 @@ class _Pass:
         given = {"quote": source.quote, "speaker": source.speaker, "ref": source.ref}
         labels: dict[str, Any] = {name: self.text(label) for name, label in given.items() if label is not None}
         key = None if candidate.key is None else self.text(candidate.key)
-        return replace(
-            candidate,
+        return candidate.with_fields(
             content=self.text(candidate.content),
             # A marker in a key may not be in canonical form.
             key=key if key == candidate.key else canonical_key(key),
             category=None if candidate.category is None else self.text(candidate.category),
             context=self.text(candidate.context),
-            data={self.text(name): self.value(item) for name, item in candidate.data.items()},
+            data={self.text(name): self.value(item) for name, item in candidate.data.items()}
+            if candidate.data
+            else candidate.data,
             source=replace(source, **labels) if labels else source,
         )

@@ -11,7 +11,7 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
-from mnemic.write.commit import CommitResult, commit, receipt_of, unchanged_line
+from mnemic.write.commit import Settled, pass_gate, receipt_of, unchanged_line, write_decision
 from mnemic.write.decide import check_proposed, pending
 from mnemic.write.draft import Draft
 from mnemic.write.missing_vectors import leave, require_present
@@ -76,19 +76,24 @@ class Revision:
             raise VersionConflict(hint=f"it is at version {memory.version}")
         return memory
 
-    async def write(self, unit: Unit, *, draft: Draft) -> CommitResult:
-        """Write the next version, if trust allows and no other memory states the same already."""
+    async def write(self, unit: Unit, draft: Draft) -> Settled:
+        """Write the next version, if trust allows, no other memory states the same already, and the draft's gate has no
+        objection.
+        """
+        return await pass_gate(unit, draft, await self._write(unit, draft))
+
+    async def _write(self, unit: Unit, draft: Draft) -> Settled:
         tx = unit.reads
         known = self.check_memory(await tx.get(self.memory_id, scopes=self.scopes))
         if draft.candidate.ttl is None and all(
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
             await unit.apply(unchanged_line(draft, known, reason=UNCHANGED))
-            return CommitResult(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
+            return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged", draft.timer)
         # Vectors of two embedders cannot be compared, so a vector of the earlier one must not be stored.
         await require_present(tx, draft)
         if draft.trust < known.trust and not _may_ask(draft):
-            return CommitResult(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust")
+            return Settled(receipt_of(Outcome.BLOCKED, known, "lower_trust"), "lower_trust", draft.timer)
         # Two live memories must not have the same content: the next `add` of it could refresh only one of them.
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
@@ -97,7 +102,7 @@ class Revision:
             await self._require_free(tx, draft)
         if (reason := _review_reason(draft, known)) is not None:
             waiting = pending(draft, [known], self.pending_id, reason)
-            return await commit(unit, draft, await check_proposed(tx, draft, waiting), None)
+            return await write_decision(unit, draft, await check_proposed(tx, draft, waiting), draft.timer)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,
@@ -116,7 +121,7 @@ class Revision:
         await keep(unit, draft)
         receipt = receipt_of(Outcome.SUPERSEDED, memory, "revised")
         receipt = replace(receipt, degraded=() if memory.vector else ("vector",))
-        return CommitResult(receipt, "revised", tuple(unit.changes))
+        return Settled(receipt, "revised", draft.timer, tuple(unit.changes))
 
     async def _require_free(self, tx: Reads, draft: Draft) -> None:
         """Raise InvalidInput (`key:taken`) if another memory has the new key of this one, unless the values of the key

@@ -80,16 +80,16 @@ def _raw(sealed: str) -> bytes:
         raise KeyFailed("damaged", hint="this was never sealed") from error
 
 
-def finish_tokens(draft: Draft, vault: TokenVault) -> Draft:
-    """Return the draft with its tokens under their final names, and a key to seal them with.
+def finish_tokens(draft: Draft, vault: TokenVault) -> None:
+    """Give the draft its tokens under their final names, and a key to seal them with.
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
     """
     prefix = vault_prefix(draft.secret, draft.subject)
-    vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
+    draft.vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}
     # Makes the key of the subject if there is none yet: a transaction must not wait for a file.
     vault.keyring.seal(draft.subject, b"", b"")
-    return draft.with_decision(draft.decision, tokens={}, vaulted=vaulted, vault=vault)
+    draft.tokens, draft.vault = {}, vault
 
 
 async def keep(unit: Unit, draft: Draft) -> None:

@@ -11,16 +11,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from mnemic.errors import InvalidInput
 from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, lifetime
+from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import canonical_key, clean_content
-from mnemic.write.draft import MAX_CONTENT_BYTES, Draft
 
+MAX_CONTENT_BYTES = 32 * 1024
 MAX_RAW_CHARS = 64 * 1024
 MAX_DATA_DEPTH = 8
 MAX_DATA_BYTES = 32 * 1024
@@ -29,32 +30,28 @@ _LARGEST_INTEGER = 2**63
 _LABEL_CHARS = {"category": 128, "ref": 2048, "session": 128, "speaker": 256, "quote": MAX_CONTENT_CHARS}
 
 
-def validate(draft: Draft) -> Draft:
-    """Return the draft with every text cleaned and every value checked.
+def validate(candidate: Candidate, policy: Policy, now: datetime) -> Candidate:
+    """Return the candidate with every text cleaned and every value checked.
 
     Raises InvalidInput: `content:empty`, `content:too_long` (more than 8,192 characters or 32 KiB), `content:nul`,
-    `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`,
-    `span`, `data` (no JSON), `data:depth`, `data:integer`, `data:too_long`,
-    `context:too_long`, and `<field>` or `<field>:too_long` for the labels.
+    `content:surrogate`, `kind`, `kind:not_durable`, `key`, `confidence`, `ttl`, `valid_to`, `origin`, `span`, `data`
+    (no JSON), `data:depth`, `data:integer`, `data:too_long`, `context:too_long`, and `<field>` or `<field>:too_long`
+    for the labels.
     """
-    candidate = draft.candidate
-    # Computed for its check: an actor without the owner of that level raises `scope:<level>` before anything is stored.
-    _ = draft.scope
-    cleaned = replace(
-        candidate,
+    cleaned = candidate.with_fields(
         content=clean_text(candidate.content),
         kind=_kind(candidate.kind),
         key=None if candidate.key is None else canonical_key(candidate.key),
         category=None if candidate.category is None else _label("category", candidate.category),
-        context=clean_text(candidate.context, "context", empty=True),
+        context=clean_text(candidate.context, "context", empty=True) if candidate.context != "" else "",
         data=_data(candidate.data),
         confidence=_confidence(candidate.confidence),
         source=_source(candidate.source),
     )
-    _check_times(draft, cleaned)
-    if cleaned.ttl is not None and lifetime(cleaned, draft.policy).shortened:
+    _check_times(cleaned, now)
+    if cleaned.ttl is not None and lifetime(cleaned, policy).shortened:
         cleaned = replace(cleaned, clamped=tuple(dict.fromkeys((*cleaned.clamped, "ttl_days"))))
-    return draft.with_decision("ok", candidate=cleaned)
+    return cleaned
 
 
 def clean_text(text: object, name: str = "content", *, empty: bool = False) -> str:
@@ -187,11 +184,11 @@ def _sound(text: str) -> str:
     return text
 
 
-def _check_times(draft: Draft, candidate: Candidate) -> None:
+def _check_times(candidate: Candidate, now: datetime) -> None:
     ttl: object = candidate.ttl
     fits = isinstance(ttl, timedelta) and timedelta(0) < ttl and (ttl <= LONGEST_TTL or ttl == FOREVER)
     if ttl is not None and not fits:
         raise InvalidInput("ttl", hint="a positive duration of at most 36,500 days, or without an end")
-    starts_at = candidate.valid_from or candidate.occurred_at or draft.now
+    starts_at = candidate.valid_from or candidate.occurred_at or now
     if candidate.valid_to is not None and candidate.valid_to <= starts_at:
         raise InvalidInput("valid_to", hint="it must be after the moment from which the memory is valid")

@@ -32,7 +32,6 @@ def draft(content: str = SHORT, *, policy: Policy | None = None, **given: Any) -
     candidate = Candidate(content=content, **given)
     return Draft(
         candidate=candidate,
-        given=candidate,
         policy=policy or Policy(),
         secret=b"k" * 32,
         vector=EAST,

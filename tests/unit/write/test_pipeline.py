@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
-from mnemic.policy.grant import Grant
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
+from mnemic.write.decide import is_known
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.thresholds import WriteRules
-from mnemic.write.write_transaction import is_known
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
 
@@ -216,6 +215,13 @@ async def test_a_spent_deadline_stops_before_the_embedder(desk: Any) -> None:
     assert desk.embedder.texts == 0
 
 
+@pytest.mark.parametrize("level", ["team", "workspace"])
+async def test_a_level_at_which_the_actor_has_no_owner_is_refused(desk: Any, level: str) -> None:
+    with pytest.raises(InvalidInput, match=f"scope:{level}"):
+        await desk.add("Likes tea", level=level)
+    assert await desk.all() == []
+
+
 async def many(desk: Any, *contents: str, **options: Any) -> list[Any]:
     candidates = [Candidate(content=content) for content in contents]
     return await desk.pipeline.write_many(candidates, actor=desk.actor, policy=desk.policy, **options)
@@ -242,10 +248,8 @@ async def test_a_batch_embeds_only_what_is_new(desk: Any) -> None:
     assert [receipt.outcome for receipt in receipts] == [Outcome.REFRESHED] * 40 + [Outcome.CREATED]
 
 
-async def test_a_batch_reports_progress_and_order(desk: Any) -> None:
-    done: list[int] = []
-    receipts = await many(desk, *(f"memory {n}" for n in range(70)), on_progress=done.append)
-    assert done == [32, 64, 70]
+async def test_receipts_of_a_batch_are_in_order(desk: Any) -> None:
+    receipts = await many(desk, *(f"memory {n}" for n in range(70)))
     contents = [(await desk.get(receipt.memory_id)).content for receipt in receipts]
     assert contents == [f"memory {n}" for n in range(70)]
 
@@ -268,16 +272,6 @@ async def test_a_conflicting_key_blocks_one_item(desk: Any) -> None:
 async def test_keys_and_candidates_must_match(desk: Any) -> None:
     with pytest.raises(InvalidInput, match="idempotency_keys"):
         await many(desk, "a", "b", idempotency_keys=["k"])
-
-
-async def test_the_grant_is_kept(desk: Any) -> None:
-    candidates = [Candidate(content="english", key="language"), Candidate(content="gold", key="tier")]
-    receipts = await desk.pipeline.write_many(
-        candidates, actor=desk.actor, policy=desk.policy, grant=Grant(keys=frozenset({"language"}))
-    )
-    assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED, Outcome.BLOCKED]
-    assert receipts[1].reason == "key_denied_execution"
-    assert await desk.pipeline.write_many([], actor=desk.actor, policy=desk.policy) == []
 
 
 async def test_nothing_is_read_of_a_memory_of_another_user(desk: Any) -> None:

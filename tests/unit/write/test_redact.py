@@ -15,7 +15,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.redact import Redactor, redact_candidate, redact_value
+from mnemic.write.redact import Redactor, redact, redact_value
 
 SECRET = b"k" * 32
 REDACTOR = Redactor()
@@ -101,7 +101,8 @@ def test_data_is_looked_through_and_what_is_clean_stays_what_it_is() -> None:
     }
     assert redact_value(-4111111111111111, REDACTOR, SECRET) != -4111111111111111
     clean = Candidate(content="tea", key="drink", data={"n": 123_456_789, "yes": True})
-    assert redact_candidate(clean, REDACTOR, SECRET) == (clean, False)
+    done = redact(clean, REDACTOR, SECRET)
+    assert (done.candidate, done.found) == (clean, False)
 
 
 def test_a_candidate_is_looked_through_field_by_field() -> None:
@@ -109,16 +110,16 @@ def test_a_candidate_is_looked_through_field_by_field() -> None:
     found = {"content", "category", "context"}
     for name in found:
         candidate = Candidate(**({"content": "tea"} | {name: "to jane@acme.com"}))
-        done, dirty = redact_candidate(candidate, REDACTOR, SECRET)
-        assert (getattr(done, name), dirty) == (f"to {mail}", True)
+        done = redact(candidate, REDACTOR, SECRET)
+        assert (getattr(done.candidate, name), done.found) == (f"to {mail}", True)
     for name in ("quote", "speaker", "ref"):
         source = Source(**{name: "jane@acme.com"}, session="s", span=(1, 2))
-        done, dirty = redact_candidate(Candidate(content="tea", source=source), REDACTOR, SECRET)
+        done = redact(Candidate(content="tea", source=source), REDACTOR, SECRET).candidate
         assert (getattr(done.source, name), done.source.session, done.source.span) == (mail, "s", (1, 2))
-    keyed, _ = redact_candidate(Candidate(content="tea", key="Mail of jane@acme.com"), REDACTOR, SECRET)
+    keyed = redact(Candidate(content="tea", key="Mail of jane@acme.com"), REDACTOR, SECRET).candidate
     assert keyed.key == f"Mail of {mail}"
     blocked = Redactor(actions={"EMAIL": Action.BLOCK})
-    assert redact_candidate(Candidate(content="jane@acme.com"), blocked, SECRET)[1]
+    assert redact(Candidate(content="jane@acme.com"), blocked, SECRET).found
 
 
 async def test_the_step_says_what_it_found_and_measures_what_it_made(blind: Any) -> None:

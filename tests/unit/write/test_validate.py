@@ -10,25 +10,14 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.policy.key_rules import Policy
-from mnemic.types import Actor, Candidate, Kind, Source
-from mnemic.write.draft import Draft
-from mnemic.write.thresholds import WriteRules
+from mnemic.types import Candidate, Kind, Source
 from mnemic.write.validate import validate
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-def draft(**fields: Any) -> Draft:
-    candidate = Candidate(**{"content": "likes tea", **fields})
-    return Draft(
-        candidate=candidate,
-        given=candidate,
-        actor=Actor(user="ada"),
-        policy=Policy(),
-        rules=WriteRules(),
-        secret=b"s" * 32,
-        now=NOW,
-    )
+def validated(**fields: Any) -> Candidate:
+    return validate(Candidate(**{"content": "likes tea", **fields}), Policy(), NOW)
 
 
 def nested(depth: int) -> Any:
@@ -53,8 +42,6 @@ REFUSED = [
     ({"kind": Kind.SHORT_TERM}, "kind:not_durable"),
     ({"key": ""}, "key"),
     ({"key": "a\u202eb"}, "key"),
-    ({"level": "team"}, "scope:team"),
-    ({"level": "workspace"}, "scope:workspace"),
     ({"confidence": math.nan}, "confidence"),
     ({"confidence": math.inf}, "confidence"),
     ({"confidence": 1.01}, "confidence"),
@@ -92,26 +79,26 @@ REFUSED = [
 )
 def test_refused_with_a_reason(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(InvalidInput) as error:
-        validate(draft(**fields))
+        validated(**fields)
     assert error.value.reason == f"invalid_input:{reason}"
     assert "xxxx" not in str(error.value)
 
 
 def test_limits_are_measured_after_normalising() -> None:
     padded = "\u200b" * 20_000 + "x" * 8192
-    assert validate(draft(content=padded)).candidate.content == "x" * 8192
-    assert len(validate(draft(content="\U0001f600" * 8192)).candidate.content.encode()) == 32 * 1024
+    assert validated(content=padded).content == "x" * 8192
+    assert len(validated(content="\U0001f600" * 8192).content.encode()) == 32 * 1024
 
 
 def test_texts_are_cleaned() -> None:
     source = Source(quote="  I like\u200b tea ", speaker=" Ada ", ref="  ")
-    clean = validate(
-        draft(content="  Cafe\u0301 \r\n", key=" home ", category=" food ", data={"a": ["x\u200b"]}, source=source)
-    ).candidate
+    clean = validated(
+        content="  Cafe\u0301 \r\n", key=" home ", category=" food ", data={"a": ["x\u200b"]}, source=source
+    )
     assert (clean.content, clean.key, clean.category) == ("Café", "home", "food")
     assert clean.data["a"] == ("x\u200b",), "data stay as they are given, so that a filter finds them"
     assert (clean.source.quote, clean.source.speaker, clean.source.ref) == ("I like tea", "Ada", None)
 
 
 def test_a_kind_may_be_named_by_its_value() -> None:
-    assert validate(draft(kind="episodic")).candidate.kind is Kind.EPISODIC
+    assert validated(kind="episodic").kind is Kind.EPISODIC

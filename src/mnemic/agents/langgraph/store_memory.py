@@ -13,7 +13,7 @@ from mnemic.agents.steps.memory_backend import DEFAULT_COLLECTION, content_key
 from mnemic.inject.memory_source import TRUSTED_ORIGINS
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Message
-from mnemic.write.redact import Redactor, redact_candidate
+from mnemic.write.redact import Redactor, redact
 from mnemic.write.turn_log import TurnTexts
 
 UNRANKED = 200
@@ -46,8 +46,8 @@ class StoreMemory:
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """Return the user's namespace, and the candidate's key."""
-        redacted, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
-        return self._place(user_id, redacted)
+        redacted = redact(candidate, self._redactor, await self._kept_secret())
+        return self._place(user_id, redacted.candidate)
 
     def _place(self, user_id: str, redacted: Candidate) -> tuple[list[str], str]:
         key = redacted.key
@@ -86,7 +86,7 @@ class StoreMemory:
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
         """Put the document, replacing an existing one; doing it twice gives the same document."""
-        candidate, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
+        candidate = redact(candidate, self._redactor, await self._kept_secret()).candidate
         namespace, key = self._place(user_id, candidate)
         ttl = candidate.ttl.total_seconds() / 60 if candidate.ttl is not None and self._store.supports_ttl else None
         value = {

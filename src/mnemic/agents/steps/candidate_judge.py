@@ -25,7 +25,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, UNSUPPORTED
 from mnemic.types import Candidate, Message
-from mnemic.write.redact import Redactor, redact_candidate
+from mnemic.write.redact import Redactor, redact
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
 """Categories that change how the agent behaves."""
@@ -142,7 +142,7 @@ class Judge:
 
     def _is_sensitive(self, candidate: Candidate) -> bool:
         """Also if only the words that support it are."""
-        _, found = redact_candidate(candidate, self._redactor, bytes(32))
+        found = redact(candidate, self._redactor, bytes(32)).found
         policy, key = self._long_term.policy, (candidate.key or "").replace("_", " ")
         texts = [candidate.content, candidate.context, candidate.source.quote, f"{key} {candidate.content}"]
         return (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
-from mnemic.dispatch import BatchReceipts, Call, CheckedProposal, Proposal
+from mnemic.dispatch import BatchReceipts, Call, Proposal
 from mnemic.dispatch.handlers.messages import as_consented
 from mnemic.dispatch.handlers.quota_batches import write_in_portions
 from mnemic.errors import BudgetSpent, InvalidInput
@@ -17,8 +17,9 @@ from mnemic.requests import Add, NewMemory
 from mnemic.types import Actor, Candidate, Kind, Source, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.scope import checked_actor
+from mnemic.write.draft import Draft
 from mnemic.write.limiter import Limiter
-from mnemic.write.pipeline import MemoryWritePipeline, begin_job
+from mnemic.write.pipeline import MemoryWritePipeline
 
 
 def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
@@ -74,28 +75,22 @@ class AddHandler:
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Return the candidate, with the origin of the channel."""
         candidate = from_channel(candidate_of(call.request, call.actor), call.actor)
-        key = call.request.idempotency_key
-        # The limiter asks its store for both: that of a gateway may be another than the pipeline's.
-        begin = partial(
-            begin_job, self.pipeline, self.limiter.store, actor=call.actor, policy=call.rules.policy, key=key
-        )
-        return [Proposal(candidate=candidate, subject=call.actor, begin=begin)]
+        return [Proposal(candidate=candidate, subject=call.actor, prepare=partial(self._prepare, call))]
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def _prepare(self, call: Call, candidate: Candidate) -> Draft:
+        given = {"actor": call.actor, "policy": call.rules.policy, "idempotency_key": call.request.idempotency_key}
+        return await self.pipeline.prepare(candidate, **given)
+
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt of the write."""
         (one,) = passed
         if one.reason is not None:
-            return one.receipt()
-        receipt = await self.pipeline.write(
-            one.candidate,
-            actor=call.actor,
-            policy=call.rules.policy,
-            idempotency_key=call.request.idempotency_key,
-            deadline=call.deadline,
-            # The limits were checked already; the gate repeats it inside the transaction, where no write comes between.
-            gate=await self.limiter.gate(call.actor, call.rules.limits),
-            begun=one.job,
-        )
+            return one.blocked_receipt()
+        # Limits come before the rules of a statement: it raises now what the check has passed over.
+        draft = one.draft or await self._prepare(call, one.candidate)
+        # The limits were checked already; the gate repeats it inside the transaction, where no write comes between.
+        gate = await self.limiter.gate(call.actor, call.rules.limits)
+        receipt = await self.pipeline.write_draft(draft, deadline=call.deadline, gate=gate)
         return replace(receipt, warnings=one.warnings) if one.warnings else receipt
 
 
@@ -119,7 +114,7 @@ class AddManyHandler:
             for candidate in request.candidates
         ]
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> BatchReceipts:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> BatchReceipts:
         """Return a receipt for each, in order."""
         # Messages have no key, so their consent is checked by the keys that the rules read in them.
         passed = await as_consented(passed, call, self.limiter)
@@ -127,7 +122,7 @@ class AddManyHandler:
         allowed = {place: one for place, one in enumerate(passed) if one.reason is None}
         given = [(one.candidate, keys[place]) for place, one in allowed.items()]
         written = await write_in_portions(given, call, self.pipeline, self.limiter)
-        receipts = [one.receipt() for one in passed]
+        receipts = [one.blocked_receipt() for one in passed]
         for (place, one), receipt in zip(allowed.items(), written, strict=True):
             receipts[place] = replace(receipt, warnings=one.warnings) if one.warnings else receipt
         return BatchReceipts(receipts=receipts, denied=frozenset(range(len(passed))) - allowed.keys())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemic.dispatch import Call, CheckedProposal, Proposal
+from mnemic.dispatch import Call, Proposal
 from mnemic.write.forget import forget
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -26,7 +26,7 @@ class ForgetHandler(AdministrationHandler):
     pipeline: MemoryWritePipeline
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> None:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> None:
         """Delete the memory. Raises MemoryNotFound, WriteBlocked (`lower_trust`)."""
         store, clock = self.limiter.store, self.limiter.clock
         await forget(store, clock, call.request.memory_id, actor=call.actor, scopes=call.scopes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, CheckedProposal, Proposal
+from mnemic.dispatch import Call, Proposal
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.grant import consent_required
@@ -28,7 +28,7 @@ class RecordHandler:
         """Nothing: the memories are proposed by the request that adds them."""
         return ()
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Sequence[WriteReceipt]:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> Sequence[WriteReceipt]:
         """Return a receipt for each message that has text, or for each part of a message too long for one memory."""
         cut = [await self._redact_before_cut(message, call) for message in call.request.messages]
         parts = [part for message in cut for part in in_parts(message)]
@@ -43,7 +43,7 @@ class RecordHandler:
         return replace(message, content=await self.pipeline.redact_text(message.content, tenant=call.actor.tenant))
 
 
-async def as_consented(passed: Sequence[CheckedProposal], call: Call, limiter: Limiter) -> Sequence[CheckedProposal]:
+async def as_consented(passed: Sequence[Proposal], call: Call, limiter: Limiter) -> Sequence[Proposal]:
     """Return `passed`, with every message blocked that states a value of a key without consent, as far as the rules can
     read it. Such a message is also removed from the context of the messages next to it.
     """
@@ -57,7 +57,7 @@ async def as_consented(passed: Sequence[CheckedProposal], call: Call, limiter: L
     ]
 
 
-async def _as_consented(one: CheckedProposal, call: Call, decided: Consents) -> CheckedProposal:
+async def _as_consented(one: Proposal, call: Call, decided: Consents) -> Proposal:
     key = await _key_without_consent(one.candidate.content, call, decided)
     if key is not None:
         return replace(one, reason=one.reason or consent_required(key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, CheckedProposal, Proposal
+from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.add import from_channel
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.ports import Reads
@@ -40,11 +40,11 @@ class DeriveHandler:
         candidate = from_channel(call.request.candidate, call.actor)
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt; `blocked` with `sources_gone` if a source was deleted before the commit."""
         (one,) = passed
         if one.reason is not None:
-            return one.receipt()
+            return one.blocked_receipt()
         actor, sources = call.actor, call.request.sources
         gate, scope = await self.limiter.gate(actor, call.rules.limits), actor.scope(one.candidate.level)
         await apply(self.limiter.store, derived_memories.mark_tenant(actor.tenant))
@@ -86,11 +86,11 @@ class UpdateHandler:
             )
         return known
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt of the correction."""
         (one,), request = passed, call.request
         if one.reason is not None:
-            return one.receipt()
+            return one.blocked_receipt()
         return await self.pipeline.revise(
             request.memory_id,
             one.candidate.content,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemic.dispatch import Call, CheckedProposal
+from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.forget import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.maintenance import erase, expiry_job, key_rotation, reveal
@@ -36,7 +36,7 @@ class ConsentHandler(AdministrationHandler):
 
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> str:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> str:
         """Return the canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
         request, actor = call.request, call.actor
         require_person(actor)
@@ -77,7 +77,7 @@ class EraseHandler(AdministrationHandler):
     vault: TokenVault | None
     on_erased: Callable[[], None]
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> ErasureReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> ErasureReceipt:
         """Return the receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
         require_person(call.actor)
         given: dict[str, Any] = {"actor": call.actor, "feeds": self.pipeline.publisher.feeds}
@@ -99,7 +99,7 @@ class ExpireHandler(AdministrationHandler):
     pipeline: MemoryWritePipeline
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> ExpiryReport:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> ExpiryReport:
         """Return the numbers of marked, purged and restored memories."""
         request, defaults = call.request, ExpiryRules(hard_kinds=call.rules.limits.hard_kinds)
         rules = ExpiryRules(
@@ -121,7 +121,7 @@ class RotateKeysHandler(AdministrationHandler):
     limiter: Limiter
     vault: TokenVault | None
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Rotation:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> Rotation:
         """Return the number of subjects that have another key. Raises NotSupported (`rotate`) without a key file."""
         if self.vault is None:
             raise NotSupported("rotate", hint="nothing is sealed without a key file")
@@ -139,7 +139,7 @@ class RevealHandler(AdministrationHandler):
     vault: TokenVault | None
     redaction: RedactionRules
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> RevealResult:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> RevealResult:
         """Return the values. Raises MemoryNotFound, RevealDenied, NotSupported, KeyFailed."""
         store, request, actor = self.limiter.store, call.request, call.actor
         scopes = reach(call)

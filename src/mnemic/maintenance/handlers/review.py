@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.dispatch import Call, CheckedProposal, Proposal
+from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.update import owner_of
 from mnemic.errors import ScopeDenied, WriteBlocked
 from mnemic.maintenance import review, rollback, undo
@@ -53,7 +53,7 @@ class ApproveHandler:
         request, tenant = call.request, call.actor.tenant
         return await review.find(self.limiter.store, request.memory_id, tenant=tenant, scopes=reach(call))
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt of the approval."""
         (one,), request = passed, call.request
         known = await self._find_pending(call)
@@ -102,7 +102,7 @@ class RejectHandler:
         """Return nothing: a rejection makes no statement."""
         return ()
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt of the rejection. Raises MemoryNotFound."""
         store, clock, request = self.limiter.store, self.limiter.clock, call.request
         known = await review.find(store, request.memory_id, tenant=call.actor.tenant, scopes=reach(call))
@@ -130,7 +130,7 @@ class UndoHandler:
         store, policy = self.limiter.store, call.rules.policy
         return await undo.reversal(store, call.request.memory_id, scopes=call.scopes, policy=policy)
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> UndoReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> UndoReceipt:
         """Undo the replacement and return the outcome for the memory and for those that it had replaced. Raises
         WriteBlocked, VersionConflict.
         """
@@ -161,7 +161,7 @@ class RollbackHandler:
         request = call.request
         return await rollback.chosen(self.limiter.store, request.memory_id, request.version, scopes=call.scopes)
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt. Only a version that was in force can come back, so this needs no review."""
         (one,) = passed
         known, target = await self._chosen(call)
@@ -201,7 +201,7 @@ class RestoreHandler:
             return ()
         return [Proposal(candidate=candidate_of(newest), subject=call.actor, lenient=True)]
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> WriteReceipt:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt of the restored memory; `refreshed` if it already exists."""
         request = call.request
         for one in passed:

@@ -1,38 +1,18 @@
-"""One write on its way through the pipeline, and step 4: the vector, made before any transaction is open."""
+"""Step 4: the vector, made before any transaction is open."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed
-from mnemic.types import Deadline, Vector, WriteReceipt
+from mnemic.types import Deadline, Vector
 from mnemic.types.values import VECTOR_STEPS
-from mnemic.write.commit import Gate, IdempotentRequest, blocked_receipt
-from mnemic.write.draft import Draft, StepTimer
+from mnemic.write.draft import Draft
 
 if TYPE_CHECKING:
     from mnemic.ports import Embedder
-
-
-@dataclass(slots=True)
-class Job:
-    """One write on its way."""
-
-    draft: Draft
-    request: IdempotentRequest | None
-    timer: StepTimer
-    gate: Gate | None = None
-    known: bool = False
-
-    @property
-    def blocked(self) -> WriteReceipt | None:
-        """The receipt of a write that policy ended before anything was stored."""
-        if self.draft.blocked is None:
-            return None
-        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.timer)
 
 
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
@@ -47,8 +27,8 @@ def index_text(content: str, *, key: str | None = None) -> str:
     return f"{words}: {content}" if words else content
 
 
-async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
-    """Return the drafts with their vectors, made in one call. Raises EmbedderFailed; then none has a vector."""
+async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> None:
+    """Give the drafts their vectors, made in one call. Raises EmbedderFailed; then none has a vector."""
     said = [draft.candidate for draft in drafts]
     texts = [one.content if one.key is None else index_text(one.content, key=one.key) for one in said]
     vectors = await embedder.embed(texts, deadline=deadline)
@@ -56,8 +36,8 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     size = 4 * embedder.space.dimension
     if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
-    pairs = zip(drafts, round_vectors(vectors), strict=True)
-    return [draft.with_decision(draft.decision, vector=vector, space=embedder.space) for draft, vector in pairs]
+    for draft, vector in zip(drafts, round_vectors(vectors), strict=True):
+        draft.vector, draft.space = vector, embedder.space
 
 
 _MOST = (VECTOR_STEPS - 1) / VECTOR_STEPS

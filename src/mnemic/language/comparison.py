@@ -72,9 +72,8 @@ def compare(known: Known, text: str) -> Evidence | None:
     """Return the evidence that a new statement gives against a known one, or that the two say the same; None if both
     stand.
     """
-    old, new = _parse_known(known), read(text)
     # Looked at first: of most pairs it is plain that neither has to do with the other.
-    return _compare(known, text) if _may_concern(old, new) else None
+    return _compare(known, text) if may_concern(outline_of(known), outline_of(Known(text))) else None
 
 
 @lru_cache(maxsize=COMPARED)
@@ -101,18 +100,39 @@ def _compare(known: Known, text: str) -> Evidence | None:
     return None
 
 
-def _may_concern(old: Statement, new: Statement) -> bool:
+class Outline(NamedTuple):
+    """What is kept of a statement to see at once that another has nothing to do with it: its language and words, what
+    it may be about, its claim if it makes one, whether it has a word of a change or an end, whether its subject is one
+    of which there is one, and whether it says what something is.
+    """
+
+    lexicon: Lexicon
+    words: tuple[str, ...]
+    subjects: frozenset[str]
+    claim: frozenset[str] | None
+    tells_change: bool
+    of_single: bool
+    has_copula: bool
+
+
+@lru_cache(maxsize=READ)
+def outline_of(known: Known) -> Outline:
+    """Return the outline of a statement."""
+    one = _parse_known(known)
+    claim = _claim(one.clauses[0]) if len(one.clauses) == 1 else None
+    single, copula = _is_of_single(one.clauses[0]) if one.clauses else False, any(c.has("copulas") for c in one.clauses)
+    return Outline(one.lexicon, one.same_words, _subjects(one), claim, not _tells_nothing_new(one), single, copula)
+
+
+def may_concern(old: Outline, new: Outline) -> bool:
     """Return False if two statements give no evidence against each other, as what is known of each alone shows."""
-    if old.lexicon is not new.lexicon or old.same_words == new.same_words:
+    if old.lexicon is not new.lexicon or old.words == new.words:
         return True
-    if _subjects(old).isdisjoint(_subjects(new)):
+    if old.subjects.isdisjoint(new.subjects):
         return False
-    if not _tells_nothing_new(new):
+    if new.tells_change or (old.of_single and new.has_copula):
         return True
-    alone = len(old.clauses) == len(new.clauses) == 1
-    if alone and len(_claim(old.clauses[0]) ^ _claim(new.clauses[0])) <= MAX_OPPOSED:
-        return True
-    return bool(old.clauses) and any(_states_single(old.clauses[0], clause) for clause in new.clauses)
+    return old.claim is not None and new.claim is not None and len(old.claim ^ new.claim) <= MAX_OPPOSED
 
 
 @lru_cache(maxsize=READ)
@@ -730,10 +750,14 @@ def _find_aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str 
 
 def _states_single(known: Clause, clause: Clause) -> bool:
     """Return True if two clauses say what somebody or something is of which there is one: "my landlord is Ana"."""
-    lexicon, subject = clause.lexicon, known.subject
+    return clause.has("copulas") and _is_of_single(known, clause.lexicon)
+
+
+def _is_of_single(clause: Clause, lexicon: Lexicon | None = None) -> bool:
+    lexicon, subject = lexicon or clause.lexicon, clause.subject
     if subject is None or subject.head.plain not in lexicon.words("single") or not (subject.own or subject.definite):
         return False
-    return clause.has("copulas") and not known.set.isdisjoint(lexicon.words("copulas"))
+    return not clause.set.isdisjoint(lexicon.words("copulas"))
 
 
 def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:
@@ -961,8 +985,8 @@ def contests(known: Known, new: Known) -> bool:
     """Return True if a statement gives another value than a known one of the same thing, or an end of it, but not
     plainly enough to close it: "I live in Kiel" beside "I live in Bonn".
     """
-    old, said = _parse_known(known), _parse_known(new)
-    if old.lexicon is said.lexicon and _subjects(old).isdisjoint(_subjects(said)):
+    old, said = outline_of(known), outline_of(new)
+    if old.lexicon is said.lexicon and old.subjects.isdisjoint(said.subjects):
         return False
     return _contests(known, new)
 

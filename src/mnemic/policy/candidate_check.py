@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from dataclasses import replace
 from datetime import timedelta
 
 from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, ScopeNotAllowed
@@ -13,6 +12,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Kind
+from mnemic.types.enums import KINDS
 from mnemic.types.values import canonical_key, clean_content
 
 MAX_CONTENT_CHARS = 8192
@@ -35,7 +35,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     # The key first: it decides whether the content is a value or free text.
     content = free_text(candidate.content) if key is None else value_of(candidate.content, key, policy, budget)
     level = level_of(candidate.level, policy)
-    if candidate.kind not in tuple(Kind) or candidate.kind not in policy.kinds:
+    if candidate.kind not in KINDS or candidate.kind not in policy.kinds:
         raise InvalidCandidates("kind")
     if candidate.kind == Kind.STRUCTURED and not (candidate.category and candidate.data):
         raise InvalidCandidates(
@@ -44,8 +44,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
     # Clamped rather than refused, and named in the receipt: models return numbers a little out of bounds.
     ttl, clamped_ttl = ttl_within(candidate.ttl, LONGEST_TTL)
     confidence, clamped_confidence = confidence_of(candidate.confidence)
-    return replace(
-        candidate,
+    return candidate.with_fields(
         content=content,
         key=key,
         level=level,

@@ -27,28 +27,28 @@ class Pattern:
 
     def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
         """Return the first match between two places of `string`."""
-        return self.compiled.search(string, start, end)
+        return (self._compiled or self.compiled).search(string, start, end)
 
     def match(self, string: str, start: int = 0) -> re.Match[str] | None:
         """Return the match that begins at `start`."""
-        return self.compiled.match(string, start)
+        return (self._compiled or self.compiled).match(string, start)
 
     def fullmatch(self, string: str) -> re.Match[str] | None:
         """Return the match that is all of `string`."""
-        return self.compiled.fullmatch(string)
+        return (self._compiled or self.compiled).fullmatch(string)
 
     def finditer(self, string: str, start: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
         """Every match between two places of `string`, in order."""
-        return self.compiled.finditer(string, start, end)
+        return (self._compiled or self.compiled).finditer(string, start, end)
 
     def findall(self, string: str) -> list[Any]:
         """Return the text of every match, or of its group."""
-        return self.compiled.findall(string)
+        return (self._compiled or self.compiled).findall(string)
 
     def split(self, string: str) -> list[Any]:
         """Return the parts between the matches."""
-        return self.compiled.split(string)
+        return (self._compiled or self.compiled).split(string)
 
     def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str, count: int = 0) -> str:
         """Return `string` with every match replaced, or the first `count`."""
-        return self.compiled.sub(replacement, string, count)
+        return (self._compiled or self.compiled).sub(replacement, string, count)

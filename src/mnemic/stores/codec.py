@@ -72,10 +72,8 @@ def dump(value: JsonValue, what: str = "data", *, canonical: bool = False) -> st
     Raises InvalidInput (`invalid_input:<what>`) for values that JSON cannot express.
     """
     try:
-        text = json.dumps(
-            value, ensure_ascii=False, allow_nan=False, sort_keys=canonical, separators=(",", ":"), default=_thaw
-        )
-        # `json.dumps` lets lone surrogates pass; encoding finds them.
+        text = _ENCODERS[canonical](value)
+        # The encoder lets lone surrogates pass; encoding finds them.
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(what, hint="it must be JSON without NaN, infinity or lone surrogates") from error
@@ -86,6 +84,11 @@ def _thaw(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError
+
+
+_STRICT: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":"), "default": _thaw}
+# Made once: `json.dumps` would make an encoder for each text.
+_ENCODERS = tuple(json.JSONEncoder(sort_keys=canonical, **_STRICT).encode for canonical in (False, True))
 
 
 def load(text: str) -> Any:

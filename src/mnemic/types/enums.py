@@ -51,6 +51,8 @@ class Origin(StrEnum):
     WEB = "web"
 
 
+KINDS, ORIGINS = tuple(Kind), tuple(Origin)
+"""All of them: to ask an enumeration makes a list of it each time."""
 _RANK = {
     Origin.OPERATOR: 5,
     Origin.USER_STATED: 4,

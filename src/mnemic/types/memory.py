@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from mnemic.types.enums import Kind, Level, Origin, Status, Trust, lower_origin
+from mnemic.types.enums import ORIGINS, Kind, Level, Origin, Status, Trust, lower_origin
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
@@ -87,7 +87,7 @@ class Message(Serialisable):
             object.__setattr__(self, "content", said)
         ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
         # An unknown origin is left as it is: `validate` refuses it with a reason, and `lowered` could not compare it.
-        if ceiling is not None and self.origin in tuple(Origin):
+        if ceiling is not None and self.origin in ORIGINS:
             object.__setattr__(self, "origin", lower_origin(ceiling, self.origin))
 
 
@@ -127,8 +127,11 @@ class Candidate(Serialisable):
 
     def with_fields(self, **fields: object) -> Candidate:
         """Return the candidate with these fields; itself, if it has them already."""
-        same = all(type(old := getattr(self, name)) is type(new) and old == new for name, new in fields.items())
-        return self if same else replace(self, **fields)  # type: ignore[arg-type]
+        for name, new in fields.items():
+            old = getattr(self, name)
+            if old is not new and (type(old) is not type(new) or old != new):
+                return replace(self, **fields)  # type: ignore[arg-type]
+        return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,8 @@ from mnemic.language.comparison import (
     differs_in_value,
     is_correction,
     is_safety,
+    may_concern,
+    outline_of,
 )
 from mnemic.language.statement import READ
 from mnemic.language.text.time_expressions import periods_in
@@ -166,7 +168,12 @@ async def _by_evidence(
         return correction
     found: list[_Found] = []
     foreign: list[_Found] = []
+    said, judged = outline_of(Known(text)), draft.verdicts is not None
     for memory, cosine in near:
+        known = outline_of(_known(memory.content, memory.key, memory.category))
+        # Of most pairs it is plain that neither has to do with the other.
+        if cosine <= draft.rules.conflict and not judged and not may_concern(known, said):
+            continue
         if memory.source.speaker != draft.candidate.source.speaker or _is_of_one_statement(memory, draft):
             continue
         evidence = _evidence(memory, draft, text, cosine)
@@ -543,7 +550,11 @@ async def nearest(tx: Reads, draft: Draft) -> list[Neighbour]:
     while True:
         found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
         # Kind and expiry are filtered here: a store finds neighbours by vector alone.
-        same = [pair for pair in found if pair[0].kind is kind and live(pair[0], draft)]
+        same = [
+            (memory, cosine)
+            for memory, cosine in found
+            if memory.kind is kind and (memory.expires_at is None or memory.expires_at > draft.now)
+        ]
         if scaled and draft.space is not None:
             same = [(memory, read(draft.space, cosine)) for memory, cosine in same]
         # Recorded messages are as near as the facts captured from them: they must not take the places of memories.

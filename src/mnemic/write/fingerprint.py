@@ -100,14 +100,17 @@ def request_owner(name: str) -> str:
 def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:
     """Return the HMAC-SHA-256 over JSON, which delimits the parts unambiguously."""
     # `purpose` first, so that hashes for different uses never coincide.
-    text = json.dumps([purpose, *parts], sort_keys=True, separators=(",", ":"), default=_thaw)
-    return hmac.digest(secret, text.encode(), "sha256").hex()
+    return hmac.digest(secret, _AS_JSON([purpose, *parts]).encode(), "sha256").hex()
 
 
 def _thaw(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(type(value).__name__)
+
+
+# Made once: `json.dumps` would make an encoder for each hash.
+_AS_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_thaw).encode
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -18,6 +18,7 @@ from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, lifetime
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
+from mnemic.types.enums import ORIGINS
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import canonical_key, clean_content
 
@@ -117,7 +118,7 @@ def _confidence(value: object) -> float:
 
 
 def _source(source: Source) -> Source:
-    if not isinstance(source, Source) or source.origin not in tuple(Origin):
+    if not isinstance(source, Source) or source.origin not in ORIGINS:
         raise InvalidInput("origin", hint="one of " + ", ".join(Origin))
     span: object = source.span
     if span is not None and not (

@@ -55,44 +55,34 @@ _SENSELESS = (TypeError, ValueError, AttributeError, LookupError, OverflowError,
 
 @contextmanager
 def typed_failures(connection: apsw.Connection | None = None) -> Iterator[None]:
-    """Let only errors of mnemic's tree through. A text that is not UTF-8 is the caller's mistake on its way in, damage
-    on its way out. With the `connection`, as `suspected` too.
-    """
+    """Let only errors of mnemic's tree through; see `typed_error`."""
     try:
         yield
-    except MnemicError:
-        raise
-    except apsw.Error as error:
-        raise as_mnemic_error(error) from error
-    except _SENSELESS as error:
-        if connection is not None:
-            _suspect(connection, error)
-        if isinstance(error, UnicodeEncodeError):
-            raise InvalidInput("surrogate") from error
-        if isinstance(error, UnicodeDecodeError):
-            raise StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it") from error
-        raise
+    except Exception as error:
+        typed = typed_error(error, connection)
+        if typed is error:
+            raise
+        raise typed from error
 
 
-@contextmanager
-def suspect_damage(connection: apsw.Connection) -> Iterator[None]:
-    """Check the file for damage after data that could not be interpreted, and raise StoreCorrupt if there is any.
-
-    A damaged page may yield a number in place of a text, or a truncated row. An error with another cause is raised
-    unchanged.
+def typed_error(error: BaseException, connection: apsw.Connection | None = None) -> BaseException:
+    """Return mnemic's error for one of the driver or of data. A text that is not UTF-8 is the caller's mistake on its
+    way in, damage on its way out. With the `connection`, the file is checked for damage after data that could not be
+    interpreted: a damaged page may yield a number in place of a text, or a truncated row. Any other error stays.
     """
-    try:
-        yield
-    except MnemicError:
-        raise
-    except _SENSELESS as error:
-        _suspect(connection, error)
-        raise
-
-
-def _suspect(connection: apsw.Connection, error: Exception) -> None:
-    if _is_damaged(connection):
-        raise StoreCorrupt("pages", hint="the file is damaged; see `mnemic doctor`, `mnemic salvage`") from error
+    typed = error
+    if isinstance(error, apsw.Error):
+        typed = as_mnemic_error(error)
+    elif isinstance(error, _SENSELESS) and not isinstance(error, MnemicError):
+        if connection is not None and _is_damaged(connection):
+            typed = StoreCorrupt("pages", hint="the file is damaged; see `mnemic doctor`, `mnemic salvage`")
+        elif isinstance(error, UnicodeEncodeError):
+            typed = InvalidInput("surrogate")
+        elif isinstance(error, UnicodeDecodeError):
+            typed = StoreCorrupt("text", hint="a row is damaged; `mnemic doctor` names it")
+    if typed is not error:
+        typed.__cause__ = error
+    return typed
 
 
 def check_schema(connection: apsw.Connection) -> None:

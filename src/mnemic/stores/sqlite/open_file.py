@@ -19,7 +19,7 @@ from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
 from mnemic.stores.sqlite.disk_space import DiskSpace
-from mnemic.stores.sqlite.failures import immediate, suspect_damage
+from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.index_files import save as saved
 from mnemic.stores.sqlite.index_files import sweep
 from mnemic.stores.sqlite.indexes import ScopeIndexes
@@ -124,9 +124,7 @@ class OpenFile:
         if not fresh.changed:
             self.check_identity()
             self._changes_before = self.writing.total_changes()
-        # A damaged page may yield a number in place of a text: such an error is examined before it is raised.
-        with suspect_damage(self.writing):
-            return self._through(work, fresh)
+        return self._through(work, fresh)
 
     def _through(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
         nearest, dimension = partial(self._find_near, fresh.changed), self.space.dimension

@@ -78,7 +78,7 @@ _PRESENT = "SELECT model, dimension FROM space"
 
 def place(scope: Scope) -> dict[str, Any]:
     """Return the parameters that name a scope."""
-    return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}
+    return {"tenant": scope.tenant, "level": scope.level, "owner": scope.owner}
 
 
 def fetch(
@@ -135,7 +135,7 @@ def find_place(connection: apsw.Connection, scope: Scope) -> ScopeState | None:
     """Return the place of `scope` in this file, or None if nothing was ever stored in it."""
     found = connection.execute(
         "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
-        (scope.tenant, scope.level.value, scope.owner),
+        (scope.tenant, scope.level, scope.owner),
     ).fetchone()
     return None if found is None else ScopeState(*found)
 

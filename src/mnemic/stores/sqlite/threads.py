@@ -19,7 +19,7 @@ import apsw
 from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
 from mnemic.stores.sqlite.batch_answers import Answers, OneOfSeveral
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
-from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.failures import immediate, typed_error, typed_failures
 from mnemic.stores.sqlite.rows import WrittenRow
 from mnemic.types import Deadline, Memory, VectorSpace
 
@@ -182,16 +182,15 @@ def _read(reply: Reply, work: Callable[[apsw.Connection], Any], connections: lis
     connection = connections.pop()
     settle: Callable[[Any], None] = reply.set_result
     try:
-        with typed_failures(connection):
-            # As `reading`, which would be a generator more for each call.
-            connection.execute("BEGIN")
-            try:
-                outcome = work(connection)
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+        # As `reading`, which would be a generator more for each call.
+        connection.execute("BEGIN")
+        try:
+            outcome = work(connection)
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
     except BaseException as error:  # noqa: BLE001  (the caller gets it)
-        settle, outcome = reply.set_exception, error
+        settle, outcome = reply.set_exception, typed_error(error, connection)
     connections.append(connection)
     settle(outcome)
 
@@ -368,7 +367,7 @@ class GroupCommit:
         except apsw.Error:
             raise
         except Exception as error:  # noqa: BLE001  (the same)
-            job.error = error
+            job.error = typed_error(error, connection)
             connection.execute("ROLLBACK TO member")
         connection.execute("RELEASE member")
         return removed
@@ -386,9 +385,8 @@ class GroupCommit:
 
     def _run_alone(self, job: _Job) -> None:
         try:
-            with typed_failures(self._owner.writing):
-                self._owner.busy.wait(job.seconds_left())
-                job.result = self._owner.run_alone(job.work)
+            self._owner.busy.wait(job.seconds_left())
+            job.result = self._owner.run_alone(job.work)
         except BaseException as error:  # noqa: BLE001  (the caller gets it)
-            job.error = error
+            job.error = typed_error(error, self._owner.writing)
         job.answer()

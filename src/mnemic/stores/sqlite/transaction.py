@@ -224,7 +224,7 @@ class SqliteTransaction:
         self.lines[event.tenant] = sequence, digest
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
+        where = (entry.scope.tenant, entry.scope.level, entry.scope.owner)
         fetch(self._open, _ENQUEUE, (*where, entry.action, entry.memory_id, entry.version))
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
@@ -276,7 +276,7 @@ class SqliteTransaction:
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`; return its number and the new count."""
-        ((scope_id, changes),) = fetch(self._open, _ENTER, (scope.tenant, scope.level.value, scope.owner))
+        ((scope_id, changes),) = fetch(self._open, _ENTER, (scope.tenant, scope.level, scope.owner))
         return scope_id, changes
 
     def _next_turn(self, scope_id: int, session: str | None) -> int:
@@ -287,7 +287,7 @@ class SqliteTransaction:
         return int(turn)
 
     def _find_row(self, memory_id: str, scope: Scope) -> tuple[Any, ...] | None:
-        rows = fetch(self._open, _STORED, (scope.tenant, memory_id, scope.level.value, scope.owner))
+        rows = fetch(self._open, _STORED, (scope.tenant, memory_id, scope.level, scope.owner))
         return rows[0] if rows else None
 
     def _unless_taken(self, sql: str, columns: dict[str, Any]) -> None:

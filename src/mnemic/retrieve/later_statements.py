@@ -9,15 +9,16 @@ statements that are alike the newer one stands first; nothing is called outdated
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mnemic.language.comparison import (
     How,
@@ -84,17 +85,20 @@ def find_outdated(
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
     cosines = _cosines([one.vector or b"" for one in ordered])
+    if space is not None and space.scale:
+        cosines = np.array([[read(space, cosine) for cosine in row] for row in cosines.tolist()])
+    near = _Columns.of(ordered).comparable & (cosines >= LEAST_COSINE)
     found: dict[str, str] = {}
     for place, later in enumerate(ordered):
-        near = cosines[place][:place]
-        if space is not None and space.scale:
-            near = [read(space, cosine) for cosine in near]
-        for earlier, cosine in zip(ordered, near, strict=False):
-            if later.supersedes and _is_source_of_closed(earlier, later, closed):
-                found[earlier.memory_id] = later.memory_id
-            elif cosine < LEAST_COSINE or not _comparable(earlier, later) or _are_of_same_words(earlier, later):
-                continue
-            elif _tells_otherwise(earlier, later):
+        if later.supersedes:
+            found |= {
+                earlier.memory_id: later.memory_id
+                for earlier in ordered[:place]
+                if _is_source_of_closed(earlier, later, closed)
+            }
+        for before in near[:, place].nonzero()[0].tolist():
+            earlier = ordered[before]
+            if _tells_otherwise(earlier, later) and not _are_of_same_words(earlier, later):
                 found[earlier.memory_id] = later.memory_id
     return found
 
@@ -157,13 +161,13 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     memory_ids of those, the latest first. Nothing is closed by it: there may be a second dog.
     """
     stating = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
-    ordered = sorted(stating, key=_moment, reverse=True)
+    ordered = sorted(stating, key=_moment)
     found: dict[str, list[Memory]] = {}
-    for place, later in enumerate(ordered):
-        for earlier in ordered[place + 1 :]:
-            if _of_equal_trust(earlier, later) and _disagree(earlier, later):
-                found.setdefault(later.memory_id, []).append(earlier)
-                found.setdefault(earlier.memory_id, []).append(later)
+    for before, at in zip(*_Columns.of(ordered).equal.nonzero(), strict=True):
+        earlier, later = ordered[before], ordered[at]
+        if _disagree(earlier, later):
+            found.setdefault(later.memory_id, []).append(earlier)
+            found.setdefault(earlier.memory_id, []).append(later)
     return {
         memory_id: tuple(one.memory_id for one in sorted(others, key=_moment, reverse=True))
         for memory_id, others in found.items()
@@ -190,17 +194,14 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
-    # Vectors of two models cannot be compared.
-    likeness = _Likeness.of(ordered, question)
+    equal, likely = _Columns.of(ordered).equal, _Likeness.of(ordered, question)
     found: dict[str, str] = {}
     for before, earlier in enumerate(ordered):
         # From the newest: the first that is found is the latest.
-        for at in range(len(ordered) - 1, before, -1):
+        for at in equal[before].nonzero()[0][::-1].tolist():
             later = ordered[at]
-            if not _of_equal_trust(earlier, later):
-                continue
-            guessed = later.kind is Kind.LONG_TERM and likeness.is_newer_form(later, at, earlier, before)
-            if (guessed or _disagree(earlier, later)) and not _are_of_same_words(earlier, later):
+            newer = likely.is_newer_form(later, at, earlier, before) or _disagree(earlier, later)
+            if newer and not _are_of_same_words(earlier, later):
                 found[earlier.memory_id] = later.memory_id
                 break
     later_of = {one.memory_id: one for one in own}
@@ -212,42 +213,86 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     return found
 
 
-def _cosines(vectors: Sequence[Vector]) -> list[list[float]]:
+Matrix = NDArray[Any]
+"""A value for each pair of memories; the earlier one first."""
+
+
+def _cosines(vectors: Sequence[Vector]) -> Matrix:
     """Return the cosine of each with each; the vectors are of one length."""
     rows = np.frombuffer(b"".join(vectors), np.float32).reshape(len(vectors), -1)
-    found: list[list[float]] = (rows @ rows.T).tolist()
-    return found
+    return rows @ rows.T
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Pairs of memories, in the order of their time: `comparable`, of which the later one may supersede the other (same
+    speaker, equal or higher trust), and those of them that are `equal`: said at different times, and neither has more
+    trust. Two dogs named in one breath are two dogs.
+    """
+
+    comparable: Matrix
+    equal: Matrix
+
+    @classmethod
+    def of(cls, ordered: Sequence[Memory]) -> _Columns:
+        """Return the pairs of these."""
+        said_by = [one.source.speaker or "user" for one in ordered]
+        # An assistant's words do not change the user's facts, although the user may correct the assistant.
+        aide = np.array([one in _AIDES for one in said_by], np.bool_)
+        spoken, owned = _numbers(said_by), _numbers([(one.author, one.scope) for one in ordered])
+        trust, moment = np.array([one.trust for one in ordered]), _numbers([one.happened_at for one in ordered])
+        pairs = (spoken[:, None] == spoken) | aide[:, None]
+        pairs &= (owned[:, None] == owned) & (trust[:, None] <= trust)
+        pairs &= np.tri(len(ordered), k=-1, dtype=np.bool_).T
+        pairs[:, aide] = False
+        note = np.array([one.category == NOTE for one in ordered], np.bool_)
+        if note.any():
+            # The budget of the boat does not follow on that of the kitchen.
+            context = _numbers([one.context for one in ordered])
+            pairs &= (context[:, None] == context) | ~(note[:, None] | note)
+        return cls(pairs, pairs & (trust[:, None] == trust) & (moment[:, None] != moment))
+
+
+def _numbers(values: Sequence[Hashable]) -> Matrix:
+    """Return a number for each value, the same for equal ones."""
+    known = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return np.array([known[value] for value in values], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """Cosines of memories with each other and with the question; empty if unknown."""
+    """How much speaks for each later memory's being the newer form of an earlier one, its words apart; None if the
+    cosines with each other and with the question are unknown.
+    """
 
-    among: Sequence[Sequence[float]] = ()
-    question: Sequence[float] = ()
+    evidence: Matrix | None = None
 
     @classmethod
     def of(cls, memories: Sequence[Memory], question: Question | None) -> _Likeness:
+        """Return the likeness of these."""
         vector = None if question is None else question.vector
         # Vectors of two models cannot be compared.
         if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
             return cls()
-        cosines = _cosines([vector, *(one.vector or b"" for one in memories)])
+        cosines = _cosines([vector, *(one.vector or b"" for one in memories)]).astype(np.float64)
         if language_asked_in(question.text) is not None:
-            cosines = [[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines]
-        return cls([row[1:] for row in cosines[1:]], cosines[0][1:])
+            cosines = np.array([[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines.tolist()])
+        among, nearness = cosines[1:, 1:], np.log(np.maximum(cosines[0, 1:], 0.0) + LEAST_NEARNESS)
+        evidence = LIKENESS * among + ANSWERS * (nearness - nearness[:, None])
+        return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence))
 
     def is_newer_form(self, later: Memory, at: int, earlier: Memory, before: int) -> bool:
-        """Return True if likeness, the words and how near both are to the question speak for the later one's being the
-        newer form of the earlier one.
+        """Return True if likeness, the words and how near both are to the question speak for the later statement's
+        being the newer form of the earlier one.
         """
-        if not self.among or self.among[at][before] < LEAST_LIKENESS or _are_of_two(earlier.content, later.content):
+        if self.evidence is None or later.kind is not Kind.LONG_TERM:
             return False
-        near, nearer = (max(0.0, self.question[place]) + LEAST_NEARNESS for place in (before, at))
-        evidence = LIKENESS * self.among[at][before] + ANSWERS * math.log(nearer / near)
+        evidence = float(self.evidence[before, at])
+        if evidence + CHANGE + CHANGE_OF_IT <= LEAST_EVIDENCE:
+            return False
         if tells_change(later.content):
             evidence += CHANGE + CHANGE_OF_IT * bool(shared_content(_known(earlier), later.content))
-        return evidence > LEAST_EVIDENCE
+        return evidence > LEAST_EVIDENCE and not _are_of_two(earlier.content, later.content)
 
 
 def _are_of_two(one: str, other: str) -> bool:
@@ -286,14 +331,6 @@ def later_relevances(
         if earlier in relevances and last in relevances and last not in passed:
             raised[last] = max(raised.get(last, relevances[last]), relevances[earlier])
     return {**relevances, **raised, **lowered}
-
-
-def _of_equal_trust(earlier: Memory, later: Memory) -> bool:
-    """Return True if the two were said at different times, and neither has more trust: two dogs named in one breath are
-    two dogs.
-    """
-    same = earlier.trust == later.trust and _comparable(earlier, later)
-    return same and earlier.happened_at < later.happened_at
 
 
 def _is_comparable(memory: Memory) -> bool:
@@ -336,22 +373,6 @@ def _before(later: Memory, closed: Mapping[str, Memory]) -> list[Memory]:
 def _is_most_of(part: str, said: str) -> bool:
     part = part.strip(" .,;:!?")
     return bool(part) and part in said and len(part) >= MIN_SHARE * len(said)
-
-
-def _comparable(earlier: Memory, later: Memory) -> bool:
-    """Return True if the later one may supersede the other: same speaker, equal or higher trust."""
-    said_by, said_before_by = later.source.speaker or "user", earlier.source.speaker or "user"
-    return (
-        # An assistant's words do not change the user's facts, although the user may correct the assistant.
-        said_by not in _AIDES
-        and (said_before_by == said_by or said_before_by in _AIDES)
-        and earlier.author == later.author
-        and later.trust >= earlier.trust
-        # The budget of the boat does not follow on that of the kitchen.
-        and (NOTE not in (earlier.category, later.category) or earlier.context == later.context)
-        # Identity first: most memories share one cached scope (`scope_named`).
-        and (earlier.scope is later.scope or earlier.scope == later.scope)
-    )
 
 
 def _moment(memory: Memory) -> tuple[datetime, str]:

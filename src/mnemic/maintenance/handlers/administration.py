@@ -57,7 +57,7 @@ class RateHandler(AdministrationHandler):
 
     limiter: Limiter
 
-    async def carry_out(self, call: Call, passed: Sequence[CheckedProposal]) -> Rating | None:
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> Rating | None:
         """Return the rating, None if it was withdrawn. Raises InvalidInput, MemoryNotFound, WriteBlocked."""
         store, request, actor = self.limiter.store, call.request, call.actor
         memory = await store.get(request.memory_id, scopes=call.scopes)

@@ -28,11 +28,11 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.postgres.temporary_database import bare_commits as in_database
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
 from mnemic_eval.commit_floor import bare_commits as in_file
 from mnemic_eval.conditions import conditions, load
 from mnemic_eval.metrics import percentiles
+from mnemic_eval.temporary_database import bare_commits as in_database
 from mnemic_eval.temporary_store import place
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder

@@ -14,8 +14,8 @@ async def main() -> None:
     llm = Ollama(model="llama3.2", base_url=place, context_window=8_192)
     agent = FunctionAgent(llm=llm, streaming=False)
 
-    await agent.run("I prefer aisle seats.", memory=MnemicMemory.of(engine, Actor(user="ana")))
-    memory = MnemicMemory.of(engine, Actor(user="ana"))  # another conversation
+    await agent.run("I prefer aisle seats.", memory=MnemicMemory.for_actor(engine, Actor(user="ana")))
+    memory = MnemicMemory.for_actor(engine, Actor(user="ana"))  # another conversation
     print(await agent.run("Which seat do I prefer?", memory=memory))
     print(memory.turn.last.text)  # what the model was shown
 

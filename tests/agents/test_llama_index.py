@@ -19,7 +19,7 @@ from mnemic.types import Actor
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[MnemicMemory]:
     engine = MemoryEngine(store=SqliteStore(tmp_path / "memory.db"), embedder=WordEmbedder())
-    made = MnemicMemory.of(engine, Actor(user="ana"), inner=ChatMemoryBuffer.from_defaults())
+    made = MnemicMemory.for_actor(engine, Actor(user="ana"), inner=ChatMemoryBuffer.from_defaults())
     yield made
     made.turn.now(engine.close)
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mnemic.stores.postgres.temporary_database import ScratchDatabase
+from mnemic_eval.temporary_database import ScratchDatabase
 from tests.e2e.test_blocks_with_servers import OWNER, block_with
 from tests.e2e.test_further_blocks import run
 from tests.processes import running

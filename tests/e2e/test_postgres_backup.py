@@ -16,8 +16,8 @@ from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.backup import NOT_COPIED, TABLES
-from mnemic.stores.postgres.temporary_database import ScratchDatabase
 from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval.temporary_database import ScratchDatabase
 from tests.e2e.conftest import Call, complaint
 from tests.servers import PostgresServer
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import apsw
 
-from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.audit_format import decode_event
+from mnemic.stores.audit_chain import decode_event, first_broken
 from mnemic.types import Status
 
 _MEMORIES = """

@@ -15,7 +15,7 @@ class LlamaIndexAssistant:
     """A `FunctionAgent` with its memory."""
 
     def __init__(self, given: Given) -> None:
-        self.kept_memory = MnemicMemory.of(given.engine, given.actor)
+        self.kept_memory = MnemicMemory.for_actor(given.engine, given.actor)
         self.memory = self.kept_memory.turn
         client = AsyncClient(host=given.base_url.removesuffix("/v1"))
         given.closing.push_async_callback(client._client.aclose)

@@ -15,8 +15,8 @@ from mnemic.operations.backup_folder import manifest_in
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.schema import migrations
-from mnemic.stores.postgres.temporary_database import ScratchDatabase
 from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval.temporary_database import ScratchDatabase
 from tests.migration.golden_files import ADA, BACKUPS, SAID
 from tests.servers import PostgresServer
 

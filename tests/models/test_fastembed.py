@@ -8,7 +8,7 @@ import pytest
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
 
-from mnemic.bootstrap.embedders import build_embedder
+from mnemic.bootstrap.models import build_embedder
 from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed, InvalidConfig
 from mnemic.models.fastembed import FastembedEmbedder

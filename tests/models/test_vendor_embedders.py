@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.bootstrap.embedders import build_embedder
+from mnemic.bootstrap.models import build_embedder
 from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed, InvalidConfig
 from mnemic.facade.manager import MemoryManager

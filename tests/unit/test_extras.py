@@ -12,8 +12,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.bootstrap import build_keyring
-from mnemic.bootstrap.embedders import build_embedder
-from mnemic.bootstrap.models import build_completer, build_reranker
+from mnemic.bootstrap.models import build_completer, build_embedder, build_reranker
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins.extras import brought_by, missing_extra

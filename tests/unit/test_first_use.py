@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.bootstrap import build_sessions
-from mnemic.bootstrap.first_use import AtFirstUse
+from mnemic.bootstrap.stores import AtFirstUse
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Level, Message, Scope
 

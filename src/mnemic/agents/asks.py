@@ -80,7 +80,7 @@ def spoken(messages: Sequence[Any], session: str | None = None) -> tuple[Message
     """Return the last of the messages with words of user or model, oldest first."""
     found: list[Message] = []
     for message in reversed(messages):
-        said = message if isinstance(message, Message) else _said(message, session)
+        said = message if isinstance(message, Message) else _as_message(message, session)
         if said is not None:
             found.insert(0, said)
         if len(found) == TURNS_BEFORE:
@@ -88,7 +88,7 @@ def spoken(messages: Sequence[Any], session: str | None = None) -> tuple[Message
     return tuple(found)
 
 
-def _said(message: Any, session: str | None) -> Message | None:
+def _as_message(message: Any, session: str | None) -> Message | None:
     try:
         role = role_of(message)
         text = text_of(message) if role in (USER, ASSISTANT) and not has_tool_result(message) else ""

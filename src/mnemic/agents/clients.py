@@ -102,7 +102,7 @@ class _Call:
     def at_once(self, *args: Any, **options: Any) -> Any:
         given = self._message_list(options)
         injection = self.memory.now(self.memory.inject, given)
-        answer, said = self.method(*args, **self._with_block(options, injection)), self._said(given)
+        answer, said = self.method(*args, **self._with_block(options, injection)), self._asks_of_call(given)
         self.memory.now(self.memory.capture, *said, answer=text_of(answer))
         if not _is_stream(answer):
             return answer
@@ -113,7 +113,7 @@ class _Call:
         injection = await self.memory.inject(given)
         answer, said = (
             await self.method(*args, **self._with_block(options, injection)),
-            self._said(given),
+            self._asks_of_call(given),
         )
         await self.memory.capture(*said, answer=text_of(answer))
         return self._recording(answer, said) if _is_stream(answer) else answer
@@ -123,9 +123,9 @@ class _Call:
         given = self._message_list(options)
         injection = await self.memory.inject(given)
         async with self._recording(
-            self.method(*args, **self._with_block(options, injection)), self._said(given)
+            self.method(*args, **self._with_block(options, injection)), self._asks_of_call(given)
         ) as stream:
-            await self.memory.capture(*self._said(given))
+            await self.memory.capture(*self._asks_of_call(given))
             yield stream
 
     def _recording(self, stream: Any, said: Sequence[str]) -> RecordingAsyncStream:
@@ -134,7 +134,7 @@ class _Call:
 
         return RecordingAsyncStream(stream, on_end)
 
-    def _said(self, messages: Sequence[Any]) -> list[str]:
+    def _asks_of_call(self, messages: Sequence[Any]) -> list[str]:
         """Return the user's message in this call; empty in a tool loop, whose message came with an earlier call."""
         return latest_asks(messages, self.memory.actor.user) if is_user_turn(messages) else []
 

@@ -27,7 +27,7 @@ _TOOL_ANSWERS = frozenset({MessageRole.TOOL, MessageRole.FUNCTION})
 class MnemicMemory(BaseMemory):
     """Memory of one actor around the memory of a conversation, which stores the messages unchanged.
 
-        memory = MnemicMemory.of(engine, Actor(user="ana"))
+        memory = MnemicMemory.for_actor(engine, Actor(user="ana"))
         await agent.run("Which seat do I prefer?", memory=memory)
 
     Messages read while a question of the user's is open carry the block of memories; the user's message is captured
@@ -40,7 +40,7 @@ class MnemicMemory(BaseMemory):
     _shown: tuple[str, list[ChatMessage]] | None = PrivateAttr(default=None)
 
     @classmethod
-    def of(
+    def for_actor(
         cls,
         engine: MemoryEngine,
         actor: Actor,
@@ -56,8 +56,8 @@ class MnemicMemory(BaseMemory):
 
     @classmethod
     def from_defaults(cls, **kwargs: Any) -> Self:
-        """Return the memory of `engine` and `actor`; see `of`."""
-        return cls.of(**kwargs)
+        """Return the memory of `engine` and `actor`; see `for_actor`."""
+        return cls.for_actor(**kwargs)
 
     @classmethod
     def class_name(cls) -> str:

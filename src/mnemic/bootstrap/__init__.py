@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.bootstrap.agent_profiles import build_profile, load_profile
 from mnemic.bootstrap.copies_and_replicas import build_copies
-from mnemic.bootstrap.embedders import build_embedder
-from mnemic.bootstrap.keyrings import build_keyring, key_folder
 from mnemic.bootstrap.models import (
     DEFAULT_MODEL,
     build_completer,
+    build_embedder,
     build_entity_reader,
     build_extractor,
     build_models,
@@ -27,9 +26,11 @@ from mnemic.bootstrap.models import (
 from mnemic.bootstrap.stores import (
     build_documents,
     build_graph,
+    build_keyring,
     build_sessions,
     build_store,
     keeps_graph,
+    key_folder,
     sqlite_path,
     store_file,
 )

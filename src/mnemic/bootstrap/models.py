@@ -18,6 +18,7 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
 from mnemic.kinds.entity_readers.ner import NamesEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.models.http_embedder import HttpEmbedder
 from mnemic.models.http_reranker import HttpReranker
 from mnemic.models.openai_client import require_client
 from mnemic.models.openai_completer import OpenAICompleter
@@ -26,8 +27,9 @@ from mnemic.plugins.extras import missing_extra
 from mnemic.policy.key_rules import EntityReading
 from mnemic.policy.proposal_check import parse_json
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.providers.model_breakers import BreakingCompleter
-from mnemic.providers.retrying import RetryingCompleter
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.providers.model_breakers import BreakingCompleter, BreakingEmbedder
+from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.write.model_judge import ModelJudge
 
@@ -36,6 +38,26 @@ if TYPE_CHECKING:
     from mnemic.extract.entities import EntityReader
     from mnemic.models.http_reranker import Protocol
     from mnemic.ports import Clock, Completer, Embedder, Reranker
+
+
+def build_embedder(settings: Settings, clock: Clock) -> Embedder:
+    """Return the embedder that `settings` name. Raises InvalidConfig (`invalid_config:openai` without the client)."""
+    if settings.embedder == "minilm":
+        return MiniLmEmbedder(threads=settings.embedder_threads)
+    if settings.embedder != "http":
+        offered: Embedder = offered_as("embedders", settings.embedder)(settings=settings, clock=clock)
+        return offered
+    if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
+        raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    require_client()
+    inner = HttpEmbedder(
+        base_url=settings.embedder_url,
+        model=settings.embedder_model,
+        dimension=settings.embedder_dimension,
+        api_key=settings.key_for("embedder_url"),
+    )
+    return BreakingEmbedder(RetryingEmbedder(inner, clock), clock)
+
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 _HTTP = ("http", "https")

@@ -7,15 +7,17 @@ schemes with their extras.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
 from mnemic.bootstrap.copies_and_replicas import plain, replica_of
-from mnemic.bootstrap.first_use import AtFirstUse
 from mnemic.bootstrap.plugin_backends import backend
+from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
 from mnemic.plugins import is_offered, scheme_of
+from mnemic.plugins.extras import brought_by
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
+
 
 RESERVED_BYTES = 4 * 1024 * 1024
 """Disk space reserved next to the file, so that an erasure works on a full disk too: its batches need less."""
@@ -161,3 +164,59 @@ def build_documents(location: str) -> DocumentStore:
         documents: DocumentStore = build(plain(location))
         return documents
     return SqliteDocuments(sqlite_path(location))
+
+
+def build_keyring(settings: Settings) -> Keyring | None:
+    """Return the data keys under the master key of `settings`; None if they name none. Raises InvalidConfig."""
+    if settings.key_file is None:
+        return None
+    with brought_by("keys"):
+        from mnemic.keys import KeyFolder
+    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+
+
+def key_folder(key_file: Path, settings: Settings) -> Path:
+    """Return the folder of the data keys: the configured one, else the one next to the master key's file."""
+    return settings.key_folder or key_file.with_name(f"{key_file.name}.d")
+
+
+class AtFirstUse:
+    """Any port with coroutines as its only methods, created by `make` on the first call of one of them."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made: Any = None
+        self._open = False
+
+    async def open(self) -> None:
+        """Open the port, now or once it is created."""
+        self._open = True
+        if self._made is not None:
+            await self._made.open()
+
+    async def close(self) -> None:
+        """Release the port, if it was created."""
+        self._open = False
+        if self._made is not None:
+            await self._made.close()
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        # Private names are asked for by copy and pickle, and must not create the backend.
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        async def verb(*given: Any, **named: Any) -> Any:
+            return await getattr(await self._ready(), name)(*given, **named)
+
+        return verb
+
+    async def _ready(self) -> Any:
+        if self._made is None:
+            made = self._make()
+            if self._open:
+                await made.open()
+            first = self._made or made  # another call may have been faster
+            if first is not made:
+                await made.close()
+            self._made = first
+        return self._made

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.cli.failures import Exit, complain
-from mnemic.cli.human_labels import erased_text, traces_text
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.option_values import json_file
-from mnemic.cli.result_texts import count_text, day, fields_text, label, memory_dict, receipt_dict, receipt_text
+from mnemic.cli.result_texts import (
+    count_text,
+    day,
+    erased_text,
+    fields_text,
+    label,
+    memory_dict,
+    receipt_dict,
+    receipt_text,
+    traces_text,
+)
 from mnemic.cli.shared_options import Given, require_store
 from mnemic.cli.terminal import Progress, ask_confirmation, note, require_new_file, table, write_json
 from mnemic.errors import InvalidInput, MnemicError, StoreFailed

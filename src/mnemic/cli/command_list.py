@@ -50,7 +50,9 @@ GROUPS = MappingProxyType(
                 "cli.administration_commands", "List memories that await review; approve or reject them."
             ),
             "consent": CommandEntry("cli.administration_commands", "Decide which keys may be remembered about you."),
-            "reveal": CommandEntry("cli.reveal_command", "Show the original values behind the markers of a memory."),
+            "reveal": CommandEntry(
+                "cli.inspection_commands", "Show the original values behind the markers of a memory."
+            ),
             "erase": CommandEntry("cli.administration_commands", "Erase everything about a user, with a receipt."),
             "audit": CommandEntry("cli.administration_commands", "Show or verify the audit."),
         },
@@ -71,7 +73,7 @@ GROUPS = MappingProxyType(
         "Extending": {
             "embedder": CommandEntry("onnx.command_line", "Use your own ONNX model."),
             "plugins": CommandEntry("cli.inspection_commands", "List the installed plug-ins."),
-            "completion": CommandEntry("cli.completion", "Print the completion script of a shell."),
+            "completion": CommandEntry("cli.inspection_commands", "Print the completion script of a shell."),
         },
     }
 )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.cli import demonstrations as parts
+from mnemic.cli.demonstrations import TurnFailed
 from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.processes import TurnFailed
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import say
 from mnemic.errors import InvalidInput

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from mnemic import requests
 from mnemic.cli.failures import Exit, complain, exit_code_of_search
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.request_options import options_of, parse_request
+from mnemic.cli.option_values import options_of, parse_request
 from mnemic.cli.result_texts import day, hit_dict, label, memory_dict
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note, say, table
+from mnemic.cli.terminal import note, pairs, say, table
 from mnemic.json_output import profile_dict, rating_dict
 from mnemic.plugins import list_plugins
 from mnemic.types.serialisation import to_json
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.engine.lineage import Lineage, Use
+    from mnemic.maintenance.reveal import RevealResult
     from mnemic.types import Actor, ContextBlock, UserProfile
     from mnemic.types.ratings import RatedMemory
 
@@ -173,3 +175,52 @@ def plugins_(given: Given, /) -> None:
         [dict(zip(fields, one, strict=True)) for one in found],
         lambda: table(found) if found else "No plug-in is installed.",
     )
+
+
+@click.command("completion", cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_(context: click.Context, shell: str) -> None:
+    r"""Print the completion script of a shell.
+
+    \b
+      bash   eval "$(mnemic completion bash)"           in ~/.bashrc
+      zsh    eval "$(mnemic completion zsh)"            in ~/.zshrc
+      fish   mnemic completion fish > ~/.config/fish/completions/mnemic.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    complete = kind(context.find_root().command, {}, "mnemic", "_MNEMIC_COMPLETE")
+    click.echo(complete.source_template % complete.source_vars())
+
+
+@click.command("reveal", cls=Command)
+@click.argument("memory_id", metavar="MEMORY_ID")
+@click.option("--role", required=True, help="A role that the policy's [redaction] reveal names.")
+@click.pass_obj
+def reveal_(given: Given, /, memory_id: str, role: str) -> int:
+    r"""Show the values that the markers of a memory replace, where the policy tokenised them.
+
+    Each call leaves a line in the audit, also when it is denied.
+
+    \b
+      mnemic reveal MEMORY_ID --role privacy_officer --user ben
+    """
+
+    async def work(engine: MemoryEngine, actor: Actor) -> RevealResult:
+        return await engine.reveal(memory_id, actor=actor, role=role, whole_tenant=True)
+
+    revealed = given.with_engine(work)
+    shown = {
+        "memory_id": revealed.memory_id,
+        "content": revealed.content,
+        "values": dict(revealed.values),
+        "unknown": list(revealed.unknown),
+    }
+    given.show(shown, lambda: _revealed_text(revealed))
+    return Exit.OK
+
+
+def _revealed_text(revealed: RevealResult) -> str:
+    gone = dict.fromkeys(revealed.unknown, "replaced permanently")
+    return "\n".join(filter(None, (revealed.content, pairs({**revealed.values, **gone}, indent="  "))))

@@ -10,7 +10,7 @@ import click
 from mnemic import requests
 from mnemic.cli.failures import complain
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.request_options import options_of, parse_request
+from mnemic.cli.option_values import options_of, parse_request
 from mnemic.cli.result_texts import (
     history_text,
     hits_text,

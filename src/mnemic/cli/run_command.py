@@ -10,8 +10,7 @@ from mnemic import requests
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.option_values import json_file, text_or_stdin
-from mnemic.cli.request_options import options_of
+from mnemic.cli.option_values import json_file, options_of, text_or_stdin
 from mnemic.cli.result_texts import report_dict, report_text
 from mnemic.cli.shared_options import Given
 

@@ -119,7 +119,7 @@ class Given:
 
         async def inside() -> T:
             if settings.store.startswith(SERVICES):
-                engine, caller = await self._served(settings, actor)
+                engine, caller = await self._open_service(settings, actor)
                 async with engine:
                     return await work(engine, caller)
             from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
@@ -144,7 +144,7 @@ class Given:
         actor = self.actor(settings)
         with asyncio.Runner() as runner:
             if settings.store.startswith(SERVICES):
-                governed, actor = runner.run(self._served(settings, actor))
+                governed, actor = runner.run(self._open_service(settings, actor))
                 engine = runner.run(governed.open())
             else:
                 engine = build_engine(settings)
@@ -155,7 +155,7 @@ class Given:
             finally:
                 runner.run(engine.close())
 
-    async def _served(self, settings: Settings, actor: Actor) -> tuple[MemoryEngine, Actor]:
+    async def _open_service(self, settings: Settings, actor: Actor) -> tuple[MemoryEngine, Actor]:
         """Return the engine of the service that the store names, and the actor: without `--user` that of the key.
         Raises InvalidConfig (`api_key_file`), ServiceRefused.
         """

@@ -11,8 +11,7 @@ from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
-from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, text_or_stdin
-from mnemic.cli.request_options import options_of
+from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, options_of, text_or_stdin
 from mnemic.cli.result_texts import (
     capture_text,
     cost_text,

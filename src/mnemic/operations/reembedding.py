@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mnemic.bootstrap.embedders import build_embedder
-from mnemic.bootstrap.keyrings import build_keyring
-from mnemic.bootstrap.stores import build_store
+from mnemic.bootstrap.models import build_embedder
+from mnemic.bootstrap.stores import build_keyring, build_store
 from mnemic.config import Settings
 from mnemic.maintenance.reembed import ReembedResult, reembed
 from mnemic.ports import Clock

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.ports.keyring import SigningKeyring
-from mnemic.stores.audit_format import Sign
+from mnemic.stores.audit_chain import Sign
 from mnemic.stores.codec import CUES, body_check, damage_error, dump, load, memory_fields, memory_from, unpacked_vector
 from mnemic.types import Memory, Scope, Vector, subject_of
 from mnemic.types.scope import scope_named
 
 if TYPE_CHECKING:
-    from mnemic.ports import Keyring
+    from mnemic.ports import Keyring, Reseal
+
 
 ERASED = "[erased]"
 """Content of a memory of a subject erased after this copy of the store was made."""
@@ -204,3 +205,26 @@ def _unpack(packed: bytes) -> list[bytes]:
         start += _LENGTH.size + length
         parts.append(packed[start - length : start])
     return parts
+
+
+def body_anew(text: str, anew: Reseal) -> str | None:
+    """Return the body with its encrypted content replaced by the result of `anew`; None if nothing changes."""
+    fields = load(text)
+    if "sealed" not in fields:
+        return None
+    try:
+        place = place_of("body", fields["memory_id"], fields["version"])
+        fresh = anew(base64.b64decode(fields["sealed"]), place)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreCorrupt("memory") from error
+    return None if fresh is None else dump(fields | {"sealed": base64.b64encode(fresh).decode()}, "memory")
+
+
+def words_anew(memory_id: str, sealed: bytes, anew: Reseal) -> bytes:
+    """Return the hashed words of an encrypted row, re-encrypted by `anew`, or unchanged if they need not be."""
+    return anew(sealed, place_of("words", memory_id)) or sealed
+
+
+def vector_anew(memory_id: str, sealed: bytes | None, anew: Reseal) -> bytes | None:
+    """Return the vector of an encrypted row, re-encrypted by `anew`, or unchanged; None and empty stay."""
+    return sealed and (anew(sealed, place_of("vector", memory_id)) or sealed)

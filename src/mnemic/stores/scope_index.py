@@ -7,11 +7,12 @@ quantised vectors preselect candidates, and if the store can read vectors again,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import compress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,9 @@ from mnemic.stores.batched_similarity import BatchedSimilarity
 from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic.stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn, any_of, latest, numbers_in
 from mnemic.stores.identifiers import Identifiers
-from mnemic.stores.memory_cache import MemoryCache
-from mnemic.stores.neighbour_cache import NeighbourCache
-from mnemic.stores.postings import Postings
-from mnemic.stores.text_scores import ActivePlaces, Quoted, active_of, containing, text_scores
+from mnemic.stores.postings import ActivePlaces, Postings, Quoted, active_of, containing, text_scores
 from mnemic.stores.vectors import Read, Vectors
-from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
+from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 
 _GONE = -1
 _WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
@@ -368,3 +366,78 @@ class ScopeIndex:
         self._signals.forget(self._identifiers.names_at(places))
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)
+
+
+MAX_CACHED_VALUES = 32_768
+"""Maximum number of memories with cached values; beyond that all are dropped, and made again on use."""
+_BYTES = 300
+"""Memory that one value takes, about."""
+
+T = TypeVar("T")
+
+
+class MemoryCache(Generic[T]):
+    """Values by identifier. `make` returns those of several memories, without those that have none."""
+
+    def __init__(self, make: Callable[[Sequence[str]], Mapping[str, T]]) -> None:
+        self._make = make
+        self._kept: dict[str, T] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, by estimate."""
+        return _BYTES * len(self._kept)
+
+    def values_of(self, memory_ids: Iterable[str]) -> dict[str, T]:
+        """Return the values of those of the memories that have one, in their order."""
+        kept, wanted = self._kept, list(memory_ids)
+        if unknown := [one for one in wanted if one not in kept]:
+            if len(kept) + len(unknown) > MAX_CACHED_VALUES:
+                kept, unknown = {}, wanted
+                self._kept = kept
+            kept.update(self._make(unknown))
+        return {one: kept[one] for one in wanted if one in kept}
+
+    def forget(self, memory_ids: Iterable[str]) -> None:
+        """Drop the values of these memories."""
+        for one in memory_ids:
+            self._kept.pop(one, None)
+
+
+MAX_CACHED_NEIGHBOURS = 16_384
+"""Maximum number of cached memories, the latest used."""
+BYTES = 4_000
+"""Memory that one takes, about, its vector among it."""
+
+
+class NeighbourCache:
+    """Memories by the index place that they were read at. A memory that changes moves to another place, so a memory at
+    the same place is unchanged.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Memory] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use, by estimate."""
+        return BYTES * len(self._kept)
+
+    def memories_at(self, places: Sequence[int]) -> list[Memory | None]:
+        """Return the memories at these places, None for those that are not cached."""
+        found = list(map(self._kept.get, places))
+        for place, memory in zip(places, found, strict=True):
+            if memory is not None:
+                self._kept.move_to_end(place)
+        return found
+
+    def keep(self, memories: Sequence[Memory], places: Sequence[int]) -> None:
+        """Cache these memories, without those at no place (-1), and evict those not met for the longest time."""
+        self._kept |= [(place, one) for place, one in zip(places, memories, strict=True) if place >= 0]
+        while len(self._kept) > MAX_CACHED_NEIGHBOURS:
+            self._kept.popitem(last=False)
+
+    def forget(self, places: Iterable[int]) -> None:
+        """Evict the memories at these places."""
+        for place in places:
+            self._kept.pop(place, None)

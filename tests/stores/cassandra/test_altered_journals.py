@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring
-from mnemic.stores.audit_format import decode_event, encode_event, link
+from mnemic.stores.audit_chain import decode_event, encode_event, link
 from mnemic.stores.cassandra import CassandraStore, journal
 from mnemic.stores.cassandra.encoding import pack_row, sortable_key
 from mnemic.stores.cassandra.routing import JOURNAL, LANE, NAMES, of_tenant

@@ -113,7 +113,7 @@ async def test_what_was_sealed_needs_no_compaction(cluster: Cluster, tmp_path: P
 async def test_where_a_node_does_not_tell_everything_counts_as_left(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemic.stores.cassandra.removed_data._ABOUT_A_NODE", ("SELECT a FROM system.no_such_table",))
+    monkeypatch.setattr("mnemic.stores.cassandra.upkeep._ABOUT_A_NODE", ("SELECT a FROM system.no_such_table",))
     async with engine(cluster) as opened:
         await opened.add("Tea in Bergen", actor=ANA)
         receipt = await opened.erase("ana", actor=ANA)

@@ -6,7 +6,7 @@ from cassandra.connection import DefaultEndPoint
 from cassandra.policies import RoundRobinPolicy, SimpleConvictionPolicy
 from cassandra.pool import Host
 
-from mnemic.stores.cassandra.node_order import RestingNodes
+from mnemic.stores.cassandra.connection import RestingNodes
 
 
 class Nodes:

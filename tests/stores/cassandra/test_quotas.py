@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.stores.async_transactions import Step
 from mnemic.stores.cassandra import CassandraStore
+from mnemic.stores.transaction_work import Step
 from mnemic.testing.record_store.fixtures import EMBEDDER, day, memory, remember, scope
 from mnemic.types import Kind
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from mnemic.stores.async_transactions import Step, drive
+from mnemic.stores.transaction_work import Step, drive
 
 
 class Port:

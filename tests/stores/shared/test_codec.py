@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.audit_format import decode_event, encode_event, link
+from mnemic.stores.audit_chain import decode_event, encode_event, first_broken, link
 from mnemic.stores.codec import dump, from_micros, load, memory_fields, memory_from, to_micros
 from mnemic.testing.record_store import memory, scope
 from mnemic.types import AuditEvent

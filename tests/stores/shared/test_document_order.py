@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.document_order import (
+from mnemic.stores.documents import (
     accepts,
     best_first,
     check_conditions,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from mnemic.stores import memory_cache
-from mnemic.stores.memory_cache import MemoryCache
+from mnemic.stores import scope_index
+from mnemic.stores.scope_index import MemoryCache
 
 
 def test_values_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,6 +26,6 @@ def test_values_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.forget(["b", "unknown"])
     assert cache.values_of(["b"]) == {"b": "B"}
     assert made == ["c", "none", "a", "b", "b"]
-    monkeypatch.setattr(memory_cache, "MOST", 3)
+    monkeypatch.setattr(scope_index, "MAX_CACHED_VALUES", 3)
     assert cache.values_of(["d", "a"]) == {"d": "D", "a": "A"}
     assert made[5:] == ["d", "a"], "what no longer fits is made again"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.stores import neighbour_cache
-from mnemic.stores.neighbour_cache import NeighbourCache
+from mnemic.stores import scope_index
+from mnemic.stores.scope_index import NeighbourCache
 from mnemic.testing.record_store import memory
 
 
@@ -20,7 +20,7 @@ def test_what_is_at_another_place_by_now_is_not_found() -> None:
 
 
 def test_those_go_first_that_were_not_met_for_the_longest_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbour_cache, "MOST", 2)
+    monkeypatch.setattr(scope_index, "MAX_CACHED_NEIGHBOURS", 2)
     first, second, third = (memory(text) for text in ("tea", "milk", "bread"))
     kept = NeighbourCache()
     kept.keep([first, second], [1, 2])

@@ -13,8 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring
-from mnemic.stores.audit_chain import first_broken, follows
-from mnemic.stores.audit_format import link
+from mnemic.stores.audit_chain import first_broken, follows, link
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
-from mnemic.cli.human_labels import ERASED
+from mnemic.cli.result_texts import ERASED
 from mnemic_server.problems import MEDIA_TYPE
 from mnemic_server.routes.console import POLICY
 

@@ -40,7 +40,7 @@ def place(folder: Path, server: str | None, durability: str) -> Iterator[Place]:
     if dsn is None:
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
     with brought_by("postgres"):
-        from mnemic.stores.postgres.temporary_database import ScratchDatabase
+        from mnemic_eval.temporary_database import ScratchDatabase
 
     with ScratchDatabase(dsn) as scratch:
         yield Place(scratch.location, scratch.size, partial(scratch.bare_commits, durability=durability))

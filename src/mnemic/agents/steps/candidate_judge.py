@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from mnemic.agents.asks import turns_before
-from mnemic.agents.steps.error_handling import attempt
 from mnemic.agents.steps.memory_backend import KnownMemory, LongTerm
 from mnemic.agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
 from mnemic.errors import MnemicError
@@ -219,3 +221,27 @@ def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
 def _conflict(known: Sequence[KnownMemory]) -> dict[str, Any]:
     """Describe the values that a new value replaces."""
     return {"replaces": [{"value": one.content, "memory_id": one.memory_id, "version": one.version} for one in known]}
+
+
+async def await_answer(answer: Any) -> Any:
+    """Return the answer of a callback, which it gives now or when it is awaited."""
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def attempt(work: Callable[[], Any], *, within: timedelta | None = None) -> tuple[Any, str]:
+    """Return the result of `work` and "", or None and why it failed: a stable reason of ours, `timeout`, or the type's
+    name of any other exception. Never its message, which may quote values.
+
+    An awaitable is given the time `within` (None: as long as it takes); a blocking call cannot be interrupted.
+    """
+    try:
+        answer = work()
+        if inspect.isawaitable(answer):
+            answer = await asyncio.wait_for(answer, None if within is None else within.total_seconds())
+    except MnemicError as failure:
+        return None, failure.reason
+    except TimeoutError:
+        return None, "timeout"
+    except Exception as failure:  # noqa: BLE001 - stores, models and callbacks of others may raise anything
+        return None, type(failure).__name__
+    return answer, ""

@@ -12,8 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.agents.asks import turns_before
-from mnemic.agents.steps.candidate_judge import WITHHELD, Judge
-from mnemic.agents.steps.error_handling import attempt, await_answer
+from mnemic.agents.steps.candidate_judge import WITHHELD, Judge, attempt, await_answer
 from mnemic.agents.steps.memory_backend import LongTerm, extract_message, with_implied
 from mnemic.agents.steps.state import (
     FAILED,

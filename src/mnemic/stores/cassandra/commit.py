@@ -168,7 +168,7 @@ class Commits:
         path, and the answer given before under an idempotency key, are read and cached.
         """
         partitions, tenant = self._partitions, of_tenant(home.tenant)
-        before = partitions.known(home)
+        before = partitions.find_known(home)
         beside = None if before is None or not partitions.is_announced(home) else before.tenant
         _, head, _ = await asyncio.gather(
             partitions.announce(home, soon=True), partitions.head(home), self._cache_marks(tenant, beside, path)
@@ -180,8 +180,8 @@ class Commits:
             await asked
             return known
         of_marks, everywhere, _ = await asyncio.gather(
-            self._marks_and_head(tenant, path) if known.tenant is None else _known(known.tenant),
-            partitions.head(EVERYWHERE, now=True) if known.everywhere is None else _known(known.everywhere),
+            self._marks_and_head(tenant, path) if known.tenant is None else _ready_head(known.tenant),
+            partitions.head(EVERYWHERE, now=True) if known.everywhere is None else _ready_head(known.everywhere),
             asked,
         )
         partitions.bind(home, head.version, tenant=of_marks, everywhere=everywhere)
@@ -189,10 +189,11 @@ class Commits:
 
     async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
         """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
-        before = self._partitions.confirmed(tenant)
+        before = self._partitions.confirmed_version(tenant)
         head: Head
         head, answers = await asyncio.gather(
-            self._partitions.head(tenant, now=True), self._ask_all(tenant, self._uncached(tenant, before, path))
+            self._partitions.head(tenant, now=True),
+            self._ask_all(tenant, self._uncached_questions(tenant, before, path)),
         )
         # An answer without rows names no version. It is of this one only if this one was there before the question.
         self._keep(tenant, head, {one: rows for one, rows in answers.items() if rows or head.version == before})
@@ -201,7 +202,7 @@ class Commits:
     async def _cache_marks(self, tenant: Partition, head: Head | None, path: str | None) -> None:
         """Cache the marks under a path as of a known version, unless they are cached."""
         if head is not None and head.version is not None:
-            self._keep(tenant, head, await self._ask_all(tenant, self._uncached(tenant, head.version, path)))
+            self._keep(tenant, head, await self._ask_all(tenant, self._uncached_questions(tenant, head.version, path)))
 
     async def _cache_request(self, home: Partition, head: Head, request: str | None) -> None:
         key = (home.tenant, request or "")
@@ -209,7 +210,7 @@ class Commits:
             question = (NAMES[REQUEST], sortable_key(key[width_of(REQUEST) :]))
             self._keep(home, head, await self._ask_all(home, [question]))
 
-    def _uncached(self, tenant: Partition, version: int | None, path: str | None) -> list[tuple[Any, ...]]:
+    def _uncached_questions(self, tenant: Partition, version: int | None, path: str | None) -> list[tuple[Any, ...]]:
         """Return the questions about marks that a write of somebody with this path asks, and whose answers at this
         version are not cached.
         """
@@ -380,7 +381,7 @@ def _note_passing(view: View) -> dict[str, str]:
     return passing
 
 
-async def _known(head: Head) -> Head:
+async def _ready_head(head: Head) -> Head:
     return head
 
 

@@ -7,30 +7,155 @@ import random
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut
+from cassandra import (
+    AuthenticationFailed,
+    ConsistencyLevel,
+    CoordinationFailure,
+    DriverException,
+    InvalidRequest,
+    OperationTimedOut,
+    Timeout,
+    Unauthorized,
+    Unavailable,
+    WriteFailure,
+    WriteTimeout,
+)
 from cassandra.auth import PlainTextAuthProvider
-from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
+from cassandra.connection import ConnectionException
 from cassandra.policies import (
     ConstantReconnectionPolicy,
     ConstantSpeculativeExecutionPolicy,
     DCAwareRoundRobinPolicy,
     FallthroughRetryPolicy,
+    LoadBalancingPolicy,
     RoundRobinPolicy,
     TokenAwarePolicy,
 )
-from cassandra.protocol import SyntaxException
+from cassandra.protocol import ErrorMessage, OverloadedErrorMessage, ServerError, SyntaxException
 from cassandra.query import BatchStatement, BatchType, tuple_factory
 
-from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreOlder, StoreUnavailable
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreOlder, StoreUnavailable
 from mnemic.stores.cassandra.address import Address
-from mnemic.stores.cassandra.failures import DRIVER_ERRORS, PASSING, as_mnemic_error, unknown
-from mnemic.stores.cassandra.node_order import RestingNodes
 from mnemic.stores.cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
+
+_RESTS = 5.0
+"""Seconds for which a node that did not answer is asked last."""
+
+_WARMING = 30.0
+"""Seconds for which a node that came back is asked after the others: its caches are empty, its code is not compiled."""
+
+
+class RestingNodes(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
+    """Asks the nodes that came back a moment ago after the others, and those that did not answer last: the driver
+    notices a silent one only by its heartbeat, and takes one that has just started for as fast as the others.
+    """
+
+    def __init__(self, child: LoadBalancingPolicy, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._child = child
+        self._clock = clock
+        self._silent: dict[Any, float] = {}
+        self._warming: dict[Any, float] = {}
+
+    def rest(self, host: Any) -> None:
+        """Record that the node has not answered."""
+        self._silent[host] = self._clock() + _RESTS
+
+    def make_query_plan(self, working_keyspace: Any = None, query: Any = None) -> Iterator[Any]:
+        """Yield the nodes in the order in which they are asked."""
+        now = self._clock()
+        warming: list[Any] = []
+        silent: list[Any] = []
+        for host in self._child.make_query_plan(working_keyspace, query):
+            if self._silent.get(host, now) > now:
+                silent.append(host)
+            elif self._warming.get(host, now) > now:
+                warming.append(host)
+            else:
+                yield host
+        yield from warming
+        yield from silent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._child, name)
+
+    def populate(self, cluster: Any, hosts: Any) -> None:
+        """Pass the cluster to the wrapped policy."""
+        self._child.populate(cluster, hosts)
+
+    def distance(self, host: Any) -> Any:
+        """Return the distance of the node."""
+        return self._child.distance(host)
+
+    def check_supported(self) -> None:
+        """Check that the driver meets the needs of the wrapped policy."""
+        self._child.check_supported()
+
+    def on_up(self, host: Any) -> None:
+        """Add a node that came back."""
+        self._silent.pop(host, None)
+        self._warming[host] = self._clock() + _WARMING
+        self._child.on_up(host)
+
+    def on_down(self, host: Any) -> None:
+        """Drop a node that went down."""
+        self._child.on_down(host)
+
+    def on_add(self, host: Any) -> None:
+        """Add a new node."""
+        self._child.on_add(host)
+
+    def on_remove(self, host: Any) -> None:
+        """Drop a node that was removed."""
+        self._child.on_remove(host)
+
+
+DRIVER_ERRORS = (DriverException, NoHostAvailable, ConnectionException, ErrorMessage, OSError)
+"""Everything the driver raises."""
+
+PASSING = (
+    ConnectionException,
+    CoordinationFailure,
+    NoHostAvailable,
+    OperationTimedOut,
+    OSError,
+    OverloadedErrorMessage,
+    ServerError,
+    Timeout,
+    Unavailable,
+)
+"""Errors after which the same may succeed on another node."""
+
+_REFUSED = (Unavailable, OverloadedErrorMessage)
+
+
+def unknown(error: BaseException) -> bool:
+    """Check whether a change may have been made although the call failed."""
+    if isinstance(error, NoHostAvailable):
+        return any(unknown(each) for each in error.errors.values() if isinstance(each, BaseException))
+    return isinstance(error, PASSING) and not isinstance(error, _REFUSED)
+
+
+def as_mnemic_error(error: BaseException) -> MnemicError:
+    """Return mnemic's error for the driver's `error`."""
+    if isinstance(error, AuthenticationFailed | Unauthorized):
+        return StoreUnavailable(hint="the cluster refused the name or the password, or the role lacks a privilege")
+    if isinstance(error, NoHostAvailable):
+        return StoreUnavailable(hint="no node of the cluster could be reached")
+    if isinstance(error, Unavailable | WriteFailure):
+        return StoreUnavailable(hint="too few copies are alive for a majority")
+    if isinstance(error, Timeout | OperationTimedOut | WriteTimeout):
+        return StoreBusy(hint="the cluster did not answer in time")
+    if isinstance(error, PASSING):
+        return StoreUnavailable(hint="the connection to the cluster was lost")
+    return StoreFailed(type(error).__name__)
+
 
 T = TypeVar("T")
 Found = list[tuple[Any, ...]]

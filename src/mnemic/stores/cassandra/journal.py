@@ -18,8 +18,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from mnemic.ports.database_backend import Row, RowChange, RowReads, RowStore
-from mnemic.stores.audit_chain import follows
-from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
+from mnemic.stores.audit_chain import Sign, decode_event, encode_event, follows, link, next_line
 from mnemic.stores.cassandra import tenant_totals
 from mnemic.stores.cassandra.connection import pause
 from mnemic.stores.cassandra.partitions import Partitions

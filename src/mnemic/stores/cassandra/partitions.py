@@ -150,7 +150,7 @@ class Partitions:
             return _head_of(rows)
         return Head(version, writers or "", sure=False), pending
 
-    def known(self, home: Partition) -> Known | None:
+    def find_known(self, home: Partition) -> Known | None:
         """Return what this process knows of a scope."""
         return self._known.get(home)
 
@@ -227,7 +227,7 @@ class Partitions:
         while len(self._confirmed) > _MAX_CONFIRMED:
             self._confirmed.popitem(last=False)
 
-    def confirmed(self, home: Partition) -> int | None:
+    def confirmed_version(self, home: Partition) -> int | None:
         """Return the last version of a partition that this process knows to be stored."""
         return self._confirmed.get(home)
 

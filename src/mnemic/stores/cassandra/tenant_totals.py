@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from mnemic.ports.database_backend import RowChange, RowReads, RowStore
-from mnemic.stores.audit_format import link
+from mnemic.stores.audit_chain import link
 from mnemic.stores.cassandra.connection import some_at_once
 from mnemic.stores.cassandra.encoding import pack_row, unpack_row
 from mnemic.stores.cassandra.partitions import Partitions

@@ -11,7 +11,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mnemic.ports.database_backend import Row, RowReads, Table
-from mnemic.stores.async_transactions import Step, drive
 from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
 from mnemic.stores.cassandra.encoding import end_of, pack_row, sortable_key, unpack_row
@@ -34,6 +33,7 @@ from mnemic.stores.cassandra.routing import (
     width_of,
 )
 from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, SCOPE, TENANT
+from mnemic.stores.transaction_work import Step, drive
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
@@ -252,16 +252,16 @@ class View:
         if home.level == "audit":
             return None
         if home.level:
-            known = self._partitions.known(home) if self.recalls else None
+            known = self._partitions.find_known(home) if self.recalls else None
             return None if known is None else replace(known.head, sure=False)
         for scope, head in self.heads.items():
             known = self._partitions.known_at(scope, head.version)
-            beside = None if known is None else self._beside(scope, known, home)
+            beside = None if known is None else self._head_beside(scope, known, home)
             if beside is not None:
                 return replace(beside, sure=False)
         return None
 
-    def _beside(self, scope: Partition, known: Known, home: Partition) -> Head | None:
+    def _head_beside(self, scope: Partition, known: Known, home: Partition) -> Head | None:
         """Return the head that is known beside that of a scope, if it is as current as that."""
         if home == EVERYWHERE:
             return None if known.head.version is None else known.everywhere

@@ -6,18 +6,22 @@ columns itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from mnemic.errors import StoreFailed, StoreUnavailable
 from mnemic.ports.database_backend import Row, RowChange, RowReads, RowStore, Table
 from mnemic.stores.cassandra.buckets import Buckets, ValueAddress, named_by
 from mnemic.stores.cassandra.commit import Commits
+from mnemic.stores.cassandra.connection import Connection, Found
 from mnemic.stores.cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition
 from mnemic.stores.row_store_adapter.tables import EARLIER, MEMORY, MemoryRow
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.transaction_view import View
+
 
 _MOVED_AT_ONCE = 64
 """Rows that are moved in one transaction: they fit one batch."""
@@ -132,3 +136,71 @@ async def _put(view: View, home: Partition, table: Table, rows: Sequence[Row]) -
     here = [row for row in rows if not view.is_moved(home, table, table.key_of(row))]
     await view.put(table, here)
     return len(here)
+
+
+_COLUMNS = "keyspace_name, columnfamily_name, compacted_at, bytes_in, compaction_properties"
+_ABOUT_A_NODE = (
+    f"SELECT {_COLUMNS} FROM system.compaction_history",  # noqa: S608 - a constant
+    "SELECT keyspace_name, table_name, created_at FROM system_views.snapshots",
+    "SELECT oldest FROM system_views.pending_hints",
+    "SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage",
+)
+_MAIN = "rows"
+_MAJOR = "Major compaction"
+_MIN_SPEED = 8 * 1024 * 1024
+"""Minimum bytes per second that a compaction reads: a node records when one ended, not when it began, and rows that
+were due only after its beginning remain.
+"""
+
+
+class _Files(NamedTuple):
+    """The files of one node: the beginning of the last major compaction of each table, the oldest snapshot of each, the
+    tables that have files, and whether it stores hints for other nodes.
+    """
+
+    compacted: Mapping[str, datetime]
+    snapshots: Mapping[str, datetime]
+    used: frozenset[str]
+    hints: bool
+
+    def may_be_left(self, table: str, due: datetime) -> bool:
+        """Check whether rows of a table that were due to be dropped at `due` may be left."""
+        began = self.compacted.get(table)
+        clean = began is not None and began > due
+        older = table in self.snapshots and (began is None or self.snapshots[table] < began)
+        # Without files a table may still be in memory and the log, but the memories' own table always has some.
+        return older or (not clean and (table == _MAIN or table in self.used))
+
+
+async def now(link: Connection) -> datetime:
+    """Return the time of a node."""
+    return _aware((await link.ask("now", ()))[0][0])
+
+
+async def count_unvacuumed(link: Connection, since: datetime) -> int:
+    """Return the number of tables, over all nodes, with files that may still contain rows removed by `since`."""
+    dues = {table: since + timedelta(seconds=grace) for table, grace in await link.ask("graces", (link.keyspace,))}
+    try:
+        nodes = [_files(link.keyspace, *found) for found in await link.of_each_node(_ABOUT_A_NODE)]
+    except (StoreFailed, StoreUnavailable):  # a node is away, or no Cassandra answers: nothing is known
+        return len(dues)
+    return sum(node.hints + sum(node.may_be_left(table, due) for table, due in dues.items()) for node in nodes)
+
+
+def _files(keyspace: str, compacted: Found, snapshots: Found, hints: Found, used: Found) -> _Files:
+    began: dict[str, datetime] = {}
+    for inside, table, ended, size, properties in compacted:
+        if inside == keyspace and dict(properties or {}).get("compaction_type") == _MAJOR:
+            at = _aware(ended) - timedelta(seconds=size / _MIN_SPEED)
+            began[table] = max(at, began.get(table, at))
+    oldest: dict[str, datetime] = {}
+    for inside, table, created in snapshots:
+        if inside == keyspace:
+            oldest[table] = min(_aware(created), oldest.get(table, _aware(created)))
+    return _Files(
+        began, oldest, frozenset(table for inside, table, size in used if inside == keyspace and size), bool(hints)
+    )
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC)

@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from mnemic.stores.audit_chain import follows
-from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
+from mnemic.stores.audit_chain import Sign, decode_event, encode_event, follows, link, next_line
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.rows import columns

@@ -20,8 +20,7 @@ from mnemic.stores.atomic_files import sync_to_disk
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.damage import damaged_bodies
 from mnemic.stores.postgres.embedding_spaces import present
-from mnemic.stores.postgres.maintenance import broken_audit
-from mnemic.stores.postgres.owner_maintenance import OwnerConnection
+from mnemic.stores.postgres.maintenance import OwnerConnection, broken_audit
 from mnemic.stores.postgres.schema import claim, migrate, migrations
 
 DATA = "memory.copy"

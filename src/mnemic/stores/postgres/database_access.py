@@ -11,7 +11,7 @@ from typing import Literal, Self, TypeVar
 from mnemic.errors import InvalidConfig
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.loop_thread import LoopThread
-from mnemic.stores.postgres.owner_maintenance import OwnerConnection
+from mnemic.stores.postgres.maintenance import OwnerConnection
 from mnemic.stores.postgres.pool import connect, open_pool
 from mnemic.stores.postgres.replica import Replica
 from mnemic.stores.postgres.schema import Prepared, migrations, prepare

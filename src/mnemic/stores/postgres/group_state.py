@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemic.errors import VersionConflict
-from mnemic.stores.async_transactions import Step
 from mnemic.stores.postgres.audit_chain import UsageChanges
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.rows import ScopeState, Written
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.transaction_work import Step
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, VectorSpace
 
 Insert = tuple[Written, tuple[Any, ...]]

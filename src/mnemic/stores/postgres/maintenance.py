@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from mnemic.stores.audit_chain import Chain
-from mnemic.stores.audit_format import Sign
+import asyncpg
+
+from mnemic.ports.optional_capabilities import Damage
+from mnemic.stores.audit_chain import Chain, Sign
 from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.postgres.audit_chain import broken_lane, is_shortened
 from mnemic.stores.postgres.connections import Connections, Session
+from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
+from mnemic.stores.postgres.pool import connect
 from mnemic.stores.postgres.rows import Bodies, raw, storable
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.statements import load as load_shared
-from mnemic.stores.single_reads import Scan
+from mnemic.stores.store_verbs import Scan
 from mnemic.types import Memory, Status
 
 _UPKEEP = load("upkeep")
@@ -77,3 +83,68 @@ async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) 
     ):
         broken = lines + 1
     return lines, broken, last_hash
+
+
+T = TypeVar("T")
+
+
+class OwnerConnection:
+    """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and reopened if it was lost.
+
+    It belongs to one loop, and runs one piece of work at a time.
+    """
+
+    def __init__(self, dsn: str, seconds: float, search_path: str) -> None:
+        self._dsn = dsn
+        self._seconds = seconds
+        self._settings = {"application_name": "mnemic", "search_path": search_path, "mnemic.upkeep": "on"}
+        self._connection: Any = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Return the result of `work` on the connection. Raises StoreFailed."""
+        async with self._turn:
+            if self._connection is None or self._connection.is_closed():
+                self._connection = await connect(self._dsn, self._seconds, self._settings)
+            try:
+                return await work(self._connection)
+            except DRIVER_ERRORS as error:
+                raise as_mnemic_error(error) from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.terminate()
+
+
+_CHECK = """
+    SELECT quote_ident(n.nspname) || '.bt_index_check' AS name
+    FROM pg_extension e
+    JOIN pg_proc p ON p.pronamespace = e.extnamespace AND p.proname = 'bt_index_check' AND p.pronargs = 2
+    JOIN pg_namespace n ON n.oid = e.extnamespace
+    WHERE e.extname = 'amcheck' AND has_function_privilege(p.oid, 'EXECUTE')
+"""
+_INDEXES = """
+    SELECT c.oid, c.relname AS name
+    FROM pg_class c
+    JOIN pg_am a ON a.oid = c.relam AND a.amname = 'btree'
+    JOIN pg_index i ON i.indexrelid = c.oid AND i.indisready AND i.indisvalid
+    WHERE c.relkind = 'i' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'memory'::regclass)
+    ORDER BY c.relname
+"""
+
+
+async def find_index_damage(connection: Any) -> list[Damage]:
+    """Return the indexes that lack an entry of their table, or have one out of place; each table is read. None if the
+    extension is missing, or this login may not call it.
+    """
+    check = await connection.fetchval(_CHECK)
+    if check is None:
+        return []
+    found = []
+    for row in await connection.fetch(_INDEXES):
+        try:
+            await connection.execute(f"SELECT {check}($1::oid::regclass, true)", row["oid"])
+        except (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError):
+            found.append(Damage("index", row["name"]))
+    return found

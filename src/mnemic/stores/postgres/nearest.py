@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import cosines
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.group_state import GroupState
@@ -14,6 +13,7 @@ from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.rows import Bodies, ScopeState, place_of, places_of, vector_parameter
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.transaction_work import Step
 from mnemic.types import Memory, Scope, Status, Vector, Where
 
 _READING = load("reading")

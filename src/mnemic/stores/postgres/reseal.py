@@ -12,8 +12,7 @@ from typing import Any
 from mnemic.errors import StoreBusy
 from mnemic.ports import Reseal
 from mnemic.stores.codec import body_check
-from mnemic.stores.encryption import Sealer, whole_text
-from mnemic.stores.reencryption import body_anew
+from mnemic.stores.encryption import Sealer, body_anew, whole_text
 from mnemic.types import Level, Scope
 
 BATCH = 256

@@ -11,8 +11,7 @@ from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import OpenDatabase
 from mnemic.stores.postgres.group_commit import GroupCommit
 from mnemic.stores.postgres.group_state import GroupState
-from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.large_scopes import Promotions
+from mnemic.stores.postgres.indexes import Indexes, Promotions
 from mnemic.stores.postgres.loose_reads import LooseReads
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.rows import Bodies, HashedTerms

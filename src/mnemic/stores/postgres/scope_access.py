@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import checked_marks
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.group_state import GroupState
 from mnemic.stores.postgres.rows import ScopeState, lock_of, lock_of_mark, place_of, storable
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.transaction_work import Step
 from mnemic.types import Scope, VectorSpace
 
 _WRITING = load("writing")

@@ -13,7 +13,6 @@ from mnemic.errors import SpaceMismatch
 from mnemic.language.text.analyse import parse_query
 from mnemic.language.text.bm25 import BM25
 from mnemic.ports import ScopeChanges, Snapshot
-from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import snapshot_known_at
 from mnemic.stores.postgres.connections import Session
@@ -33,6 +32,7 @@ from mnemic.stores.postgres.rows import (
 )
 from mnemic.stores.postgres.statements import add_conditions, load
 from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.transaction_work import Step
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _INDEXING = load("indexing")
@@ -124,14 +124,14 @@ class PostgresSnapshot:
         return await self._newest(where, _READING["newest_of"], before, limit, first, *_pairs(others), len(others))
 
     async def count(self, where: Where) -> int:
-        found = await self._counted(where)
+        found = await self._count_rows(where)
         if noted := self._bodies.noted.rows:
             skipped = where.among(noted)
             # Those that were noted for their vector alone, or restored since, are in lists.
-            found -= await self._counted(skipped) - len(await self.newest(skipped, limit=len(noted)))
+            found -= await self._count_rows(skipped) - len(await self.newest(skipped, limit=len(noted)))
         return found
 
-    async def _counted(self, where: Where) -> int:
+    async def _count_rows(self, where: Where) -> int:
         """Return the number of rows, damaged ones included."""
         rows = await self._filter_rows(where, _READING["count"])
         return int(rows[0][0])

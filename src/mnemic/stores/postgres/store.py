@@ -13,14 +13,11 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.stores.async_transactions import drive
 from mnemic.stores.codec import check_secret, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.jobs import JobTables
 from mnemic.stores.postgres import (
     damage,
     embedding_spaces,
-    index_check,
     maintenance,
     outbox,
     reseal,
@@ -28,10 +25,9 @@ from mnemic.stores.postgres import (
 from mnemic.stores.postgres.audit_chain import collect
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
-from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.large_scopes import Promotions
+from mnemic.stores.postgres.indexes import Indexes, Promotions
 from mnemic.stores.postgres.loose_reads import TransactionNeeded
-from mnemic.stores.postgres.owner_maintenance import OwnerConnection
+from mnemic.stores.postgres.maintenance import OwnerConnection
 from mnemic.stores.postgres.resources import Resources
 from mnemic.stores.postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
 from mnemic.stores.postgres.schema import reopen_with
@@ -39,7 +35,8 @@ from mnemic.stores.postgres.shared_statements import inside
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.statements import Ask
-from mnemic.stores.single_reads import Scan, SingleReads
+from mnemic.stores.store_verbs import JobTables, Scan, SingleReads
+from mnemic.stores.transaction_work import drive
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 
 T = TypeVar("T")
@@ -241,7 +238,7 @@ class PostgresStore(JobTables, SingleReads):
         opened = self._ready
         rows = await opened.connections.read(lambda session: damage.find_damage(session, tenant), seconds=_EXAMINING)
         with suppress(StoreFailed):  # without the owner's rights only rows are checked
-            rows += await opened.as_owner(index_check.find_index_damage)
+            rows += await opened.as_owner(maintenance.find_index_damage)
         return rows
 
     async def vacuum(self) -> datetime:

@@ -9,8 +9,7 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import MarkLock, Transaction
-from mnemic.stores.async_transactions import Step
-from mnemic.stores.audit_format import encode_event
+from mnemic.stores.audit_chain import encode_event
 from mnemic.stores.codec import (
     DAMAGED,
     checked_marks,
@@ -53,6 +52,7 @@ from mnemic.stores.postgres.scope_access import ScopeAccess
 from mnemic.stores.postgres.shared_statements import asking
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.maintenance import in_json, usage
+from mnemic.stores.transaction_work import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 
 _READING = load("reading")

@@ -7,8 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.stores.codec import load
-from mnemic.stores.document_order import accepts, best_first, keyword_scores, list_matching, texts_in
-from mnemic.stores.documents import document_of, end_of, namespace_of, path_of
+from mnemic.stores.documents import (
+    accepts,
+    best_first,
+    document_of,
+    end_of,
+    keyword_scores,
+    list_matching,
+    namespace_of,
+    path_of,
+    texts_in,
+)
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import (
     DocumentAnswer,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from mnemic.stores.audit_format import decode_event
+from mnemic.stores.audit_chain import decode_event
 from mnemic.stores.codec import moment_of, to_micros
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, Kind, Scope, StoredAnswer, Usage

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mnemic.ports.database_backend import RowChange, RowReads
-from mnemic.stores.audit_chain import Chain
-from mnemic.stores.audit_format import Sign, decode_event, next_line
+from mnemic.stores.audit_chain import Chain, Sign, decode_event, next_line
 from mnemic.stores.codec import dump, load
 from mnemic.stores.row_store_adapter.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
 from mnemic.types import AuditEvent, OutboxEntry

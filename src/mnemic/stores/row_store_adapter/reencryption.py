@@ -7,8 +7,7 @@ from collections.abc import Callable
 from mnemic.ports import Reseal
 from mnemic.ports.database_backend import RowChange
 from mnemic.stores.codec import body_check, vector_check
-from mnemic.stores.encryption import Sealer
-from mnemic.stores.reencryption import body_anew, vector_anew
+from mnemic.stores.encryption import Sealer, body_anew, vector_anew
 from mnemic.stores.row_store_adapter.memories import earlier_of, home_of, next_key, places_of, stored_in
 from mnemic.stores.row_store_adapter.tables import EARLIER, MEMORY, NEXT_VECTOR
 from mnemic.types.scope import scope_named

@@ -24,7 +24,7 @@ from mnemic.stores.row_store_adapter import (
 from mnemic.stores.row_store_adapter.memories import RowCodec, ScopeCache
 from mnemic.stores.row_store_adapter.tables import TENANT
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction, present, usage
-from mnemic.stores.single_reads import Scan, SingleReads
+from mnemic.stores.store_verbs import Scan, SingleReads
 from mnemic.types import (
     AuditEvent,
     Deadline,

@@ -12,7 +12,7 @@ from mnemic.stores.codec import DAMAGED, body_check, checked_marks, checked_requ
 from mnemic.stores.row_store_adapter.auxiliary_records import texts_of
 from mnemic.stores.row_store_adapter.memories import RowCodec, earlier_of, memories_of, place_of, places_of, stored_in
 from mnemic.stores.row_store_adapter.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
-from mnemic.stores.single_reads import Scan
+from mnemic.stores.store_verbs import Scan
 from mnemic.types import Memory, Status
 
 _PAGE = 500

@@ -11,7 +11,7 @@ from typing import Any, cast
 from mnemic.errors import VersionConflict
 from mnemic.ports import MarkLock, Transaction
 from mnemic.ports.database_backend import RowChange, RowReads
-from mnemic.stores.audit_format import encode_event
+from mnemic.stores.audit_chain import encode_event
 from mnemic.stores.codec import DAMAGED, checked_vector, damage_error, is_message, moment_of
 from mnemic.stores.in_memory_reads import StoredMemories, TermCounts, by_cosine
 from mnemic.stores.row_store_adapter import audit_and_outbox, auxiliary_records

@@ -18,8 +18,7 @@ from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.fork_check import OneProcess
 from mnemic.stores.codec import dump, to_micros
-from mnemic.stores.document_order import best_first, cosines
-from mnemic.stores.documents import check_batch, last_puts, path_of
+from mnemic.stores.documents import best_first, check_batch, cosines, last_puts, path_of
 from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
@@ -27,7 +26,7 @@ from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.shared_statements import asking
 from mnemic.stores.sqlite.threads import reading
-from mnemic.stores.sync_transactions import run_through
+from mnemic.stores.transaction_work import run_through
 from mnemic.types import DocumentAnswer, DocumentOperation, PutDocument, Vector, checked_identifier
 
 _SQL = load("documents", "sqlite")

@@ -15,7 +15,7 @@ from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connec
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.shared_statements import asking
 from mnemic.stores.sqlite.threads import Readers, Threads
-from mnemic.stores.sync_transactions import run_through
+from mnemic.stores.transaction_work import run_through
 from mnemic.types import Memory
 
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
-from mnemic.stores.sync_transactions import run_through
+from mnemic.stores.transaction_work import run_through
 from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:

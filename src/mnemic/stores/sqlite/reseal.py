@@ -10,7 +10,7 @@ import apsw
 
 from mnemic.ports import Reseal
 from mnemic.stores.codec import body_check, vector_check, words_check
-from mnemic.stores.reencryption import body_anew, vector_anew, words_anew
+from mnemic.stores.encryption import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.index_files import drop_all
 from mnemic.stores.sqlite.open_file import OpenFile

@@ -18,6 +18,7 @@ from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic.stores.damage import earlier
 from mnemic.stores.encryption import SearchData
 from mnemic.stores.in_memory_reads import snapshot_known_at
+from mnemic.stores.postings import Quoted
 from mnemic.stores.sqlite.rows import (
     BY_FINGERPRINT,
     GET_MANY,
@@ -32,7 +33,6 @@ from mnemic.stores.sqlite.rows import (
     wanted_memories,
 )
 from mnemic.stores.sqlite.scope_changes import changes_since
-from mnemic.stores.text_scores import Quoted
 from mnemic.types import Memory, Scope, Vector, VectorSpace
 
 if TYPE_CHECKING:

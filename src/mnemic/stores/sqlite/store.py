@@ -14,8 +14,6 @@ from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.runtime.fork_check import OneProcess
 from mnemic.stores.codec import EXACT_UP_TO, check_secret
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.jobs import JobTables
-from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.stores.sqlite import embedding_spaces, maintenance, outbox, reseal
 from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
@@ -24,7 +22,8 @@ from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
-from mnemic.stores.sync_transactions import run_through
+from mnemic.stores.store_verbs import JobTables, Scan, SingleReads
+from mnemic.stores.transaction_work import run_through
 from mnemic.types import Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic.types.capabilities import Capabilities
 

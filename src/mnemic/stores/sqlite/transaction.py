@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
-from mnemic.stores.audit_format import next_line
+from mnemic.stores.audit_chain import next_line
 from mnemic.stores.codec import (
     DAMAGED,
     checked_marks,

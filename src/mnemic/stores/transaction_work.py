@@ -1,4 +1,4 @@
-"""Execution of the `work` of a transaction or a snapshot on a database across the network.
+"""Execution of the `work` of a transaction or a snapshot, in a file (`run_through`) or across the network (`drive`).
 
 `work` is driven by hand: each of its queries is passed up to the driver, awaited there, and the result passed back
 down. Any other await is refused, so neither a model nor an embedder can be called while a transaction is open.
@@ -84,3 +84,17 @@ async def drive(work: Callable[[P], Awaitable[T]], port: P) -> T:
         return await driven.finish()
     finally:
         driven.close()
+
+
+def run_through(work: Callable[[P], Awaitable[T]], port: P) -> T:
+    """Return the result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything else."""
+    steps = work(port).__await__()
+    try:
+        next(steps)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    close = getattr(steps, "close", None)
+    if close is not None:
+        close()
+    raise RuntimeError("a transaction may await nothing but itself")

@@ -49,6 +49,7 @@ from mnemic.providers.model_breakers import BreakingCompleter
 from mnemic.providers.plain_functions import FunctionCompleter, completer_from, embedder_from, reranker_from
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.runtime.clock import SystemClock
+from mnemic.tracing import MemorySpans
 from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def build_engine(
         **models,
     )
     engine.background = _reads_later(settings, models)
+    if settings.tracing:
+        engine.watchers.spans = MemorySpans.of_provider()
     return engine
 
 

@@ -99,6 +99,9 @@ class Settings:
     personas: Path | None = setting(
         None, "Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml.", read=path
     )
+    tracing: bool = setting(
+        False, "A span of each write and search, for the program's OpenTelemetry provider.", read=switch
+    )
     preference_bias: bool = setting(False, "Give preference keys a bonus so that they reach the top.", read=switch)
     trusted_keys: frozenset[str] | None = setting(
         None, "Sensitive keys of the policy that a chat may write (JSON list).", read=words

@@ -19,7 +19,7 @@ one, and so are the watchers that feed a service's metrics.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -130,18 +130,34 @@ class Middleware(Protocol):
         """Return the answer to the request."""
 
 
+class Spans(Protocol):
+    """Makes a span around each write and each search (`mnemic.tracing`)."""
+
+    def of_write(self, call: Call) -> AbstractContextManager[list[Any]]:
+        """Span of a request, whose answer is put into the list."""
+
+    def of_search(self, actor: Actor) -> AbstractContextManager[list[SearchResult]]:
+        """Span of a search, whose result is put into the list."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Watchers:
     """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they
-    receive every receipt; a search, which is not dispatched, is reported separately.
+    receive every receipt; a search, which is not dispatched, is reported separately. `spans` are around both.
     """
 
     on_write: Callable[[WriteReceipt], None] | None = None
     on_search: Callable[[SearchResult], None] | None = None
+    spans: Spans | None = None
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
         """Return the answer to the request, once its receipts are reported."""
-        answer = await proceed(call)
+        if self.spans is None:
+            answer = await proceed(call)
+        else:
+            with self.spans.of_write(call) as answers:
+                answer = await proceed(call)
+                answers.append(answer)
         if self.on_write is not None:
             for receipt in answer.receipts if isinstance(answer, BatchReceipts) else [answer]:
                 if isinstance(receipt, WriteReceipt):

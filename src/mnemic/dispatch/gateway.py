@@ -191,6 +191,22 @@ class MemoryGateway:
         `asked_at` (None: now) and `named` are as in `Searcher.search`. Raises ScopeDenied, or MnemicError if all lists
         fail.
         """
+        spans = self.watchers.spans
+        if spans is None:
+            return await self._find(intent, actor, bias, asked_at, named, deadline)
+        with spans.of_search(actor) as found:
+            found.append(await self._find(intent, actor, bias, asked_at, named, deadline))
+            return found[0]
+
+    async def _find(
+        self,
+        intent: Intent,
+        actor: Actor,
+        bias: PreferenceBias,
+        asked_at: datetime | None,
+        named: bool,
+        deadline: Deadline | None,
+    ) -> SearchResult:
         granted = admit_intent(intent, self.grant, actor)
         result = await self.searcher.search(
             await self.pipeline.redact_text(granted.query, tenant=actor.tenant),

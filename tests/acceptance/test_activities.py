@@ -10,6 +10,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.language.sentences.activities import does_regularly
 from mnemic.types import Actor, Message
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
 @pytest.fixture
@@ -78,18 +81,5 @@ async def test_what_is_said_in_passing_is_not(engine: MemoryEngine, text: str) -
     assert not await stored(engine, text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ich spiele mit dem Gedanken.",
-        "Ich fahre heute mit dem Bus zur Arbeit.",
-        "Je joue avec le feu.",
-        "Hoy voy en autobús al trabajo.",
-        "Oggi vado al lavoro in autobus.",
-        "Hoje vou de autocarro para o trabalho.",
-        "Ik speel met vuur.",
-        "I play you a song every day.",
-    ],
-)
-def test_what_is_of_the_day_or_of_the_talk_is_no_activity(text: str) -> None:
-    assert not does_regularly(text)
+def test_what_is_of_the_day_or_of_the_talk_is_no_activity() -> None:
+    EXAMPLES.assert_right(lambda text: bool(does_regularly(text)), "what_is_of_the_day_or_of_the_talk_is_no_activity")

@@ -19,6 +19,10 @@ from mnemic.retrieve.time_order import asks_order
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 ANA = Actor(user="ana")
 BEGAN = datetime(2025, 1, 6, 9, tzinfo=UTC)
@@ -110,16 +114,5 @@ async def test_a_count_is_shown_all_that_it_counts(engine: MemoryEngine) -> None
     assert books <= set(await shown(engine, "How many books did Caroline read?"))
 
 
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("In which order did we visit them?", True),
-        ("Which happened first, the concert or the wedding?", True),
-        ("Give me a timeline of my moves.", True),
-        ("Did I start the course before my birthday?", True),
-        ("What did I order at the café?", False),
-        ("Where do I live?", False),
-    ],
-)
-def test_an_order_is_asked_for_by_words_of_time(question: str, asks: bool) -> None:
-    assert asks_order(question) is asks
+def test_an_order_is_asked_for_by_words_of_time() -> None:
+    EXAMPLES.assert_right(asks_order, "an_order_is_asked_for_by_words_of_time")

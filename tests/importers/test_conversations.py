@@ -21,6 +21,10 @@ from mnemic.importers.file_readers import Importer, Item, formats, read_conversa
 from mnemic.importers.file_readers.timestamps import moment
 from mnemic.retrieve.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 LOCOMO = {
     "sample_id": "conv-1",
@@ -339,20 +343,10 @@ def test_a_moment_that_is_none(text: str) -> None:
         moment(text, "when")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "March-4-2026",
-        "Mar-04-2026",
-        "March 4, 2026",
-        "mar 4 2026",
-        "2026/03/04 00:00",
-        "04.03.2026, 00:00",
-        "2026-03-04",
-    ],
-)
-def test_a_day_in_many_spellings(text: str) -> None:
-    assert moment(text, "when") == datetime(2026, 3, 4, tzinfo=UTC)
+def test_a_day_in_many_spellings() -> None:
+    EXAMPLES.assert_right(
+        lambda text: moment(text, "when") == datetime(2026, 3, 4, tzinfo=UTC), "a_day_in_many_spellings"
+    )
 
 
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001

@@ -10,28 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemic.language.text.analyse import analyse, parse_query, terms
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The cats were running", ["the", "cat", "were", "run"]),
-        ("update_channel", ["updat", "channel"]),
-        ("café CAFÉ cafe\u0301", ["cafe"] * 3),
-        ("Straße", ["strass"]),
-        ("don’t", ["don't"]),
-        ("3.5 and 10,000", ["3.5", "and", "10,000"]),
-        ("ｆｕｌｌ ﬁne", ["full", "fine"]),
-        ("東京都", ["東京", "京都", "東", "京", "都"]),
-        ("猫", ["猫"]),
-        ("カフェ", ["カフ", "フェ"]),
-        ("?!", ["?!"]),
-        ("", []),
-        (" \n\t", []),
-    ],
-)
-def test_terms(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+def test_terms() -> None:
+    EXAMPLES.assert_right(terms, "terms")
 
 
 @pytest.mark.parametrize(

@@ -85,5 +85,7 @@ def test_numbers_of_other_things_are_no_telephone_numbers() -> None:
 
 def test_telephone_numbers_beside_other_words_are_redacted() -> None:
     EXAMPLES.assert_right(
-        lambda text: "PHONE" in Redactor().redact(text, KEY).text, "telephone_numbers_beside_other_words_are_redacted"
+        lambda text: "PHONE" in Redactor().redact(text, KEY).text,
+        "telephone_numbers_beside_other_words_are_redacted",
+        floor=1,
     )

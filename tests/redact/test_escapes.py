@@ -33,7 +33,7 @@ def test_what_is_escaped_is_read(text: str, plain: str) -> None:
 
 
 def test_other_texts_are_left() -> None:
-    EXAMPLES.assert_right(decode_escapes, "other_texts_are_left")
+    EXAMPLES.assert_right(decode_escapes, "other_texts_are_left", floor=1)
 
 
 def test_an_escape_hides_nothing() -> None:
@@ -41,7 +41,7 @@ def test_an_escape_hides_nothing() -> None:
         done = redact(text)
         return [(span.entity, text[span.start : span.end]) for span in done.spans] == [(entity, hidden)]
 
-    EXAMPLES.assert_right(check, "an_escape_hides_nothing")
+    EXAMPLES.assert_right(check, "an_escape_hides_nothing", floor=1)
 
 
 @given(st.lists(st.sampled_from(["%40", "&#64;", "\\u0040", "jane", "acme.com", " ", "%", "&", ";"]), max_size=12))
@@ -64,7 +64,7 @@ def test_a_spelled_address_is_found(text: str, hidden: str) -> None:
 
 
 def test_other_dots_are_left() -> None:
-    EXAMPLES.assert_right(lambda text: redact(text).text == text, "other_dots_are_left")
+    EXAMPLES.assert_right(lambda text: redact(text).text == text, "other_dots_are_left", floor=1)
 
 
 def test_a_spelled_address_is_the_address() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -22,70 +23,27 @@ from mnemic.redact.pii_kinds.national_ids import (
     is_turkish,
 )
 from mnemic.redact.redactor import Redactor
+from tests.examples import Examples
 
-FOUND = [
-    ("mi DNI es 12345678Z", "12345678Z"),
-    ("dni: 12.345.678-Z", "12.345.678-Z"),
-    ("12345678 z, de Madrid", "12345678 z"),
-    ("NIE X1234567L", "X1234567L"),
-    ("NIE Y-1234567-X", "Y-1234567-X"),
-    ("meu CPF é 529.982.247-25", "529.982.247-25"),
-    ("CPF 52998224725", "52998224725"),
-    ("我的身份证号是11010519491231002X", "11010519491231002X"),
-    ("주민등록번호 900101-1234567", "900101-1234567"),
-    ("codice fiscale RSSMRA85T10A562S", "RSSMRA85T10A562S"),
-    ("rssmra85t10a562s", "rssmra85t10a562s"),
-    ("numéro 2 55 08 14 168 025 38", "2 55 08 14 168 025 38"),
-    ("sécu 255081416802538", "255081416802538"),
-    ("CURP: BOXW310820HNERXN09", "BOXW310820HNERXN09"),
-    ("Aadhaar 2341 2341 2346", "2341 2341 2346"),
-    ("my aadhaar number is 234123412346", "234123412346"),
-    ("NI number AB123456C", "AB123456C"),
-    ("AB 12 34 56 C", "AB 12 34 56 C"),
-    ("PESEL 44051401359", "44051401359"),
-    ("BSN: 111222333", "111222333"),
-    ("Steuer-ID 86095742719", "86095742719"),
-    ("TC kimlik no 10000000146", "10000000146"),
-    ("NHS number 943 476 5919", "943 476 5919"),
-]
-
-BENIGN = [
-    "ref 12345678A",
-    "NIE X1234567A",
-    "12.345.678-A",
-    "52998224725 calls",
-    "CPF 529.982.247-24",
-    "CPF 111.111.111-11",
-    "CPF 529982247",
-    "110105194912310021",
-    "990101-9234567",
-    "901301-1234567",
-    "900132-1234567",
-    "RSSMRA85T10A562T",
-    "2 55 08 14 168 025 39",
-    "BOXW310820HNERXN08",
-    "2341 2341 2347",
-    "batch AB123456C",
-    "BG 12 34 56 C",
-    "PESEL 44051401358",
-    "PESEL 440514013",
-    "BSN: 111222334",
-    "Steuer-ID 86095742718",
-    "TC kimlik no 10000000147",
-    "x12345678Z and 12345678Zx",
-    "NHS number 943 476 5918",
-    "object 255081416802538",
-]
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize(("text", "number"), FOUND)
-def test_found(text: str, number: str) -> None:
-    assert [(span.entity, text[span.start : span.end]) for span in Redactor().find(text)] == [("NATIONAL_ID", number)]
+def test_found() -> None:
+    EXAMPLES.assert_right(
+        lambda text, number: (
+            [(span.entity, text[span.start : span.end]) for span in Redactor().find(text)] == [("NATIONAL_ID", number)]
+        ),
+        "found",
+        floor=1,
+    )
 
 
-@pytest.mark.parametrize("text", BENIGN)
-def test_what_no_check_digit_proves_is_none(text: str) -> None:
-    assert "NATIONAL_ID" not in {span.entity for span in Redactor().find(text)}
+def test_what_no_check_digit_proves_is_none() -> None:
+    EXAMPLES.assert_right(
+        lambda text: "NATIONAL_ID" not in {span.entity for span in Redactor().find(text)},
+        "what_no_check_digit_proves_is_none",
+        floor=1,
+    )
 
 
 def test_spellings_of_one_number_are_one_value() -> None:
@@ -143,12 +101,8 @@ def test_another_length_is_none(proved: Callable[[str], bool]) -> None:
     assert not proved(number + "0")
 
 
-@pytest.mark.parametrize(
-    ("number", "is_one"),
-    [("900101", True), ("901231", True), ("900001", False), ("901301", False), ("900100", False), ("900132", False)],
-)
-def test_a_korean_number_begins_with_a_day(number: str, is_one: bool) -> None:
-    assert is_korean(f"{number}-1234567") is is_one
+def test_a_korean_number_begins_with_a_day() -> None:
+    EXAMPLES.assert_right(lambda number: is_korean(f"{number}-1234567"), "a_korean_number_begins_with_a_day", floor=1)
 
 
 @pytest.mark.parametrize(("department", "counts_as"), [("2A", "19"), ("2B", "18")])
@@ -164,10 +118,12 @@ ODD = dict(
 """The worth of each letter at an odd place of a codice fiscale (Decreto ministeriale 23 dicembre 1976, allegato)."""
 
 
-@pytest.mark.parametrize("letter", ODD)
-def test_every_letter_has_its_worth_in_a_codice_fiscale(letter: str) -> None:
-    last = chr(ord("A") + (ODD[letter] + 7) % 26)  # seven further signs at odd places are worth one each
-    assert is_italian(f"{letter}AAAAA00A00A000{last}")
+def test_every_letter_has_its_worth_in_a_codice_fiscale() -> None:
+    def check(letter: str) -> Any:
+        last = chr(ord("A") + (ODD[letter] + 7) % 26)
+        return bool(is_italian(f"{letter}AAAAA00A00A000{last}"))
+
+    EXAMPLES.assert_right(check, "every_letter_has_its_worth_in_a_codice_fiscale", floor=1)
 
 
 def test_each_weight_of_a_pesel_counts() -> None:

@@ -26,6 +26,7 @@ def test_a_country_code_brings_its_plan() -> None:
             Plans().for_text().spell_digits(number) == ("".join(filter(str.isdigit, number)) if answer else "")
         ),
         "a_country_code_brings_its_plan",
+        floor=1,
     )
 
 

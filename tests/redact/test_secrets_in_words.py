@@ -45,4 +45,4 @@ def test_a_secret_in_plain_words_is_redacted(text: str, secret: str) -> None:
 
 
 def test_words_about_a_secret_stay() -> None:
-    EXAMPLES.assert_right(lambda text: Redactor().redact(text, KEY).text == text, "words_about_a_secret_stay")
+    EXAMPLES.assert_right(lambda text: Redactor().redact(text, KEY).text == text, "words_about_a_secret_stay", floor=1)

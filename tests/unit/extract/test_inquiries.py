@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mnemic.language.sentences.clauses import clauses
 from mnemic.language.sentences.exclusion_rules import left_out, mood_of
 from mnemic.reason_codes import TRANSIENT
+from tests.examples import Examples
 
-ASKED = [
-    "ground transportation in leeds",
-    "all flights from york to hull on monday",
-    "from york to hull on a monday",
-    "weather for june ninth in hull",
-    "restaurants near the harbour",
-    "want to find a picture of the harbour",
-]
-TOLD = [
-    "From York to Hull I always take the train",
-    "Hotel in Ghent cancelled on us",
-    "Flights from York only",
-    "Rooms: quiet, high floor",
-    "Trains to Hull are my favourite",
-]
+EXAMPLES = Examples.of_tests(__file__)
 
 
 def reason(text: str) -> str | None:
     return left_out(clauses(text)[0], mood_of(text))
 
 
-@pytest.mark.parametrize("text", ASKED)
-def test_a_phrase_that_names_a_service_and_a_place_asks(text: str) -> None:
-    assert reason(text) == TRANSIENT
+def test_a_phrase_that_names_a_service_and_a_place_asks() -> None:
+    EXAMPLES.assert_right(lambda text: reason(text) == TRANSIENT, "a_phrase_that_names_a_service_and_a_place_asks")
 
 
-@pytest.mark.parametrize("text", TOLD)
-def test_what_states_something_does_not(text: str) -> None:
-    assert reason(text) is None
+def test_what_states_something_does_not() -> None:
+    EXAMPLES.assert_right(reason, "what_states_something_does_not")

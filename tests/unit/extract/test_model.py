@@ -10,6 +10,10 @@ from mnemic.extract.model_extractor import ModelExtractor, is_small
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Candidate, Completion, Deadline, Message, Origin, Prompt
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 TEXT = "For future updates, write in English, keep replies concise, and remember that I am enterprise tier."
 POLICY = Policy.of(
@@ -172,20 +176,8 @@ async def test_the_same_value_twice_is_kept_once() -> None:
     assert [entry.reason for entry in extraction.skipped] == ["duplicate"]
 
 
-@pytest.mark.parametrize(
-    ("model", "small"),
-    [
-        ("ollama:llama3.2:3b", True),
-        ("Qwen2.5-1.5B-Instruct", True),
-        ("SmolLM2-135M-Instruct", True),
-        ("qwen2.5:7b-instruct-q4_K_M", False),
-        ("Qwen3-30B-A3B", False),
-        ("gpt-4.1-mini", False),
-        ("claude-sonnet-5", False),
-    ],
-)
-def test_the_size_in_the_name_of_a_model_says_whether_it_is_small(model: str, small: bool) -> None:
-    assert is_small(model) is small
+def test_the_size_in_the_name_of_a_model_says_whether_it_is_small() -> None:
+    EXAMPLES.assert_right(is_small, "the_size_in_the_name_of_a_model_says_whether_it_is_small")
 
 
 async def test_a_small_model_is_asked_for_words_alone_and_they_are_kept_as_the_users_own() -> None:

@@ -11,87 +11,27 @@ from mnemic.language.sentences.temporary_states import is_in_jest, is_passing_st
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
+from tests.examples import Examples
 
-STATES = [
-    "Can't sleep tonight, ugh",
-    "I've caught a nasty cold",
-    "home with a fever",
-    "my daughter has a sore throat",
-    "tonight I'm just exhausted",
-    "I'm a bit swamped this week",
-    "kann heute nicht schlafen",
-    "ich liege mit Grippe im Bett",
-    "hab schon wieder Kopfweh",
-    "j'arrive pas à dormir",
-    "clouée au lit avec la grippe",
-    "no consigo dormir",
-    "me duele la garganta",
-    "non riesco a prendere sonno",
-    "a letto con la febbre",
-    "não consigo dormir hoje",
-    "estou de cama com febre",
-    "ik kan weer niet slapen",
-    "mijn zoon ligt met koorts op bed",
-]
-LASTING = [
-    "I can't sleep without earplugs",
-    "I can't sleep on planes",
-    "I often have headaches",
-    "I get a headache when I drink red wine",
-    "I've had a cold store in the shop since May",
-    "I have a cold brew every morning",
-    "I have hay fever",
-    "I'm away this year",
-    "Ich habe oft Kopfschmerzen",
-    "Ich habe einen Kater namens Fritz",
-    "j'ai mal à la tête quand je lis trop",
-    "siempre me duele la cabeza",
-    "kan niet slapen zonder masker",
-]
-JOKES = [
-    "We're moving to Mars next week, just kidding",
-    "I'm pregnant jk",
-    "no joke, I married my dentist (okay, joke)",
-    "Ich ziehe auf den Mond, kleiner Scherz",
-    "je divorce, je rigole",
-    "me caso mañana, es broma",
-    "mi sposo domani, scherzo",
-    "vou casar, estou a brincar",
-    "ik ga trouwen, grapje",
-]
-EARNEST = [
-    "I'm moving to Oslo, no joke",
-    "I'm not joking about the nuts",
-    "Kidding aside, I'm vegan",
-    "I love practical jokes",
-    "Kein Scherz, ich habe gekündigt",
-    "sans blague, je déménage",
-    "no es broma, me mudo",
-    "non scherzo, mi trasferisco",
-    "não é brincadeira, mudei",
-    "geen grapje, ik verhuis",
-    "Der Spaß kostet 20 Euro",
-]
+EXAMPLES = Examples.of_tests(__file__)
 
 
-@pytest.mark.parametrize("text", STATES)
-def test_a_state_of_the_day_passes(text: str) -> None:
-    assert is_passing_state(text)
+def test_a_state_of_the_day_passes() -> None:
+    EXAMPLES.assert_right(lambda text: bool(is_passing_state(text)), "a_state_of_the_day_passes")
 
 
-@pytest.mark.parametrize("text", LASTING)
-def test_what_returns_or_depends_on_something_does_not(text: str) -> None:
-    assert not is_passing_state(text)
+def test_what_returns_or_depends_on_something_does_not() -> None:
+    EXAMPLES.assert_right(lambda text: bool(is_passing_state(text)), "what_returns_or_depends_on_something_does_not")
 
 
-@pytest.mark.parametrize("text", JOKES)
-def test_a_joke_says_that_it_is_one(text: str) -> None:
-    assert is_in_jest(text)
+def test_a_joke_says_that_it_is_one() -> None:
+    EXAMPLES.assert_right(lambda text: bool(is_in_jest(text)), "a_joke_says_that_it_is_one")
 
 
-@pytest.mark.parametrize("text", EARNEST)
-def test_the_denial_of_a_joke_and_talk_about_jokes_are_no_sign_of_one(text: str) -> None:
-    assert not is_in_jest(text)
+def test_the_denial_of_a_joke_and_talk_about_jokes_are_no_sign_of_one() -> None:
+    EXAMPLES.assert_right(
+        lambda text: bool(is_in_jest(text)), "the_denial_of_a_joke_and_talk_about_jokes_are_no_sign_of_one"
+    )
 
 
 def test_only_a_short_sentence_takes_back_the_one_before_it() -> None:

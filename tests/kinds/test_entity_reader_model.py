@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from mnemic.errors import ModelInvalidJson, ModelInvalidSchema
+from mnemic.errors import ModelInvalidJson, ModelInvalidSchema, ModelTimeout
 from mnemic.extract.entities import ME, EntityReading
-from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
+from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader, ModelEntityReader
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.types import Completion, Deadline, Message, Origin, Prompt
 
 TEXT = "My sister Ana (we call her Anita) works at Siemens."
@@ -102,3 +103,35 @@ async def test_another_shape_is_refused(reply: object) -> None:
 async def test_others_words_are_not_shown_to_the_model() -> None:
     reading, completer = await read(answer([ANA], []), origin=Origin.WEB)
     assert (reading.named, completer.prompts) == ((), [])
+
+
+async def test_one_entity_of_another_shape_costs_only_itself() -> None:
+    reading, _ = await read(answer(["Ana", SIEMENS], []))
+    assert [one.name for one in reading.named] == ["Siemens"]
+
+
+class Failing(Scripted):
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        raise ModelTimeout
+
+
+@pytest.mark.parametrize(
+    "completer",
+    [Failing({}), Scripted(answer([], [])), Scripted("Nice family!"), Scripted({}), Scripted(answer(["x"], ["y"]))],
+    ids=["late", "silent", "prose", "empty", "foolish"],
+)
+async def test_what_rules_read_of_people_stays_whatever_a_model_answers(completer: Scripted) -> None:
+    message = Message(role="user", content=TEXT)
+    alone = await RuleEntityReader().read(message, deadline=NEVER)
+    reading = await LayeredEntityReader(completer).read(message, deadline=NEVER)
+    assert alone.named
+    assert reading.named[: len(alone.named)] == alone.named
+    assert reading.relations == alone.relations
+
+
+async def test_a_model_adds_to_what_rules_read_of_people() -> None:
+    text = "Meine Schwester Ana arbeitet bei Siemens."
+    reply = answer([ANA, SIEMENS], [{"source": "Ana", "relation": "works_at", "target": "Siemens", "ended": False}])
+    reading = await LayeredEntityReader(Scripted(reply)).read(Message(role="user", content=text), deadline=NEVER)
+    assert {one.name for one in reading.named} >= {"Ana", "Siemens"}
+    assert ("Ana", "works_at", "Siemens") in {(one.source, one.relation, one.target) for one in reading.relations}

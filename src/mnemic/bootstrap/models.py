@@ -15,7 +15,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
+from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.ner import NamesEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.models.http_embedder import HttpEmbedder
@@ -215,7 +215,7 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     if reads == "model":
         if completer is None:
             raise InvalidConfig("entities.read", hint="no language model is configured")
-        return ModelEntityReader(completer)
+        return LayeredEntityReader(completer)
     try:
         from mnemic.providers.spacy_names import name_finder
     except ModuleNotFoundError as missing:

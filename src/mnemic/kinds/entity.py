@@ -31,7 +31,7 @@ from mnemic.graph.entity_names import (
 )
 from mnemic.graph.entity_resolution import MergedNodes
 from mnemic.graph.traversal import GraphTraversal
-from mnemic.kinds.entity_readers.model_reader import ModelEntityReader
+from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.kinds.view import KindView, one_statement
 from mnemic.language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
@@ -86,7 +86,7 @@ class EntityMemory(KindView[M]):
         self, engine: MemoryEngine, actor: Actor, ground: CallMode[M], *, reader: EntityReader | None = None
     ) -> None:
         super().__init__(engine, actor, ground)
-        self._reader = reader or (ModelEntityReader(engine.completer) if engine.completer else RuleEntityReader())
+        self._reader = reader or (LayeredEntityReader(engine.completer) if engine.completer else RuleEntityReader())
 
     # -- telling ------------------------------------------------------------------------------------------------------
 
@@ -172,8 +172,8 @@ class EntityMemory(KindView[M]):
     @one_statement
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> EntityExtraction:
         """Store the people and things that a text of the user's names, and their relations ("my sister Ana works at
-        Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. A configured language model
-        reads the text, else rules do. Raises ModelFailed.
+        Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. Rules read the
+        text, and a configured language model adds to what they read; its failure is among the `skipped`.
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
         deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)

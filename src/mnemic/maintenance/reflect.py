@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mnemic.errors import ModelInvalidSchema
+from mnemic.extract.message_context import whole_number
 from mnemic.maintenance.summary_prompts import LONGEST_LINE, reflection_prompt
 from mnemic.maintenance.topics import Topic
-from mnemic.policy.proposal_check import parse_json
+from mnemic.policy.proposal_check import objects_in
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Memory
 
@@ -26,10 +26,8 @@ async def reflections(
     """
     shown = topic.sources[-MAX_SHOWN:]
     prompt = reflection_prompt(topic.about, [one.content for one in shown], most=MAX_REFLECTIONS)
-    answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
-    proposed = answer.get("reflections") if isinstance(answer, Mapping) else None
-    if not isinstance(proposed, list) or not all(isinstance(one, Mapping) for one in proposed):
-        raise ModelInvalidSchema(hint="reflections is not a list of objects")
+    completion = await completer.complete(prompt, deadline=deadline)
+    proposed = objects_in(completion.text, "reflections", ("text",))
     found = [(one, _cited_memories(one, shown)) for one in proposed[:MAX_REFLECTIONS]]
     return [(" ".join(one["text"].split())[:LONGEST_LINE], cited) for one, cited in found if cited]
 
@@ -38,7 +36,8 @@ def _cited_memories(one: Mapping[str, Any], shown: tuple[Memory, ...]) -> tuple[
     text, numbers = one.get("text"), one.get("sources")
     if not isinstance(text, str) or not text.strip() or not isinstance(numbers, list):
         return ()
-    if not all(type(number) is int and 0 <= number < len(shown) for number in numbers):
+    places = [whole_number(number) for number in numbers]
+    if not all(place is not None and 0 <= place < len(shown) for place in places):
         return ()
-    cited = tuple(shown[number] for number in sorted(set(numbers)))
+    cited = tuple(shown[place] for place in sorted({place for place in places if place is not None}))
     return cited if len(cited) >= MIN_CITED else ()

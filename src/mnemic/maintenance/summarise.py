@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from mnemic.errors import ModelFailed, ModelInvalidSchema
+from mnemic.errors import ModelFailed
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
+from mnemic.extract.message_context import whole_number
 from mnemic.inject.token_budget import estimated_tokens
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.text.analyse import terms
 from mnemic.maintenance.summary_prompts import LONGEST_LINE, MAX_POINTS, profile_prompt, summary_prompt
-from mnemic.policy.proposal_check import parse_json
+from mnemic.policy.proposal_check import objects_in
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Message, Prompt
 
@@ -76,10 +77,8 @@ def _summary_prompt(
 
 async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Completer, deadline: Deadline) -> list[str]:
     """Return the model's points, without those with a quote that is not in the named message. Raises ModelFailed."""
-    answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
-    points = answer.get("points") if isinstance(answer, Mapping) else None
-    if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
-        raise ModelInvalidSchema(hint="points is not a list of objects")
+    completion = await completer.complete(prompt, deadline=deadline)
+    points = objects_in(completion.text, "points", ("quote",))
     supported = (point for point in points if _is_supported(point, messages))
     return list(dict.fromkeys(" ".join(str(point["text"]).split())[:LONGEST_LINE] for point in supported))
 
@@ -88,7 +87,10 @@ def _is_supported(point: Mapping[str, Any], messages: Sequence[Message]) -> bool
     text, number, quote = (point.get(name) for name in ("text", "message", "quote"))
     if not isinstance(text, str) or not text.strip() or not isinstance(quote, str):
         return False
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(messages):
+    # A quote that one message alone has settles which it is.
+    saying = [place for place, one in enumerate(messages) if NormalisedText(one.content).find(quote) is not None]
+    number = saying[0] if len(saying) == 1 else whole_number(number)
+    if number is None or not 0 <= number < len(messages):
         return False
     content = messages[number].content
     whole = len(quote.split()) >= SHORTEST_QUOTE_WORDS or quote.strip() == content.strip()

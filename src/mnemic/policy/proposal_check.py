@@ -5,9 +5,10 @@ Every function takes arbitrary values and raises only the errors it names; a rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from mnemic.errors import (
     InvalidCandidates,
@@ -49,6 +50,8 @@ __all__ = [
     "check_candidates",
     "drop_duplicates",
     "items_of",
+    "list_in",
+    "objects_in",
     "parse_json",
 ]
 
@@ -75,6 +78,9 @@ class CheckedAnswer:
 
     answer: str = field(repr=False)
     used_memory_keys: tuple[str, ...] = ()
+
+
+_MARKS = ("quote", "value")
 
 
 def parse_json(text: object) -> object:
@@ -162,7 +168,7 @@ def items_of(raw: object, *, strictly: bool = True) -> Sequence[object]:
     Unless `strictly`, also those of a list alone, of one item alone, and under another name or inside another object.
     """
     if not strictly:
-        found = _items_in(raw)
+        found = list_in(raw, "items", _MARKS)
         if found is not None:
             return found
     if not isinstance(raw, Mapping):
@@ -173,18 +179,31 @@ def items_of(raw: object, *, strictly: bool = True) -> Sequence[object]:
     return items
 
 
-def _items_in(raw: object) -> Sequence[object] | None:
+def list_in(raw: object, name: str, marks: Collection[str] = ()) -> Sequence[object] | None:
+    """Return the list `name` of a model's answer; also a list alone, one under another name or inside another object,
+    and one object alone that has a field of `marks`. None if there is none.
+    """
     if isinstance(raw, list | tuple):
         return raw
     if not isinstance(raw, Mapping):
         return None
-    if not raw.keys().isdisjoint(("quote", "value")):
+    if not raw.keys().isdisjoint(marks):
         return [raw]
-    # The name of the contract first; of other names only one whose content can be items.
-    for inner in (raw["items"],) if "items" in raw else raw.values():
-        if isinstance(inner, list | tuple) or (isinstance(inner, Mapping) and _items_in(inner) is not None):
-            return _items_in(inner)
+    # The name of the contract first; of other names only one whose content can be the list.
+    for inner in (raw[name],) if name in raw else raw.values():
+        if isinstance(inner, list | tuple) or (isinstance(inner, Mapping) and list_in(inner, name, marks) is not None):
+            return list_in(inner, name, marks)
     return None
+
+
+def objects_in(text: str, name: str, marks: Collection[str]) -> list[Mapping[str, Any]]:
+    """Return the objects of the list `name` in a model's answer, in the forms of `list_in`; what is no object costs
+    only itself. Raises ModelInvalidJson, ModelEmpty, and ModelInvalidSchema for an answer without such a list.
+    """
+    found = list_in(parse_json(text), name, marks)
+    if found is None or (found and not any(isinstance(one, Mapping) for one in found)):
+        raise ModelInvalidSchema(hint=f"{name} is not a list of objects")
+    return [one for one in found if isinstance(one, Mapping)]
 
 
 def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from mnemic.errors import InvalidInput, ModelInvalidSchema
+from mnemic.errors import InvalidInput
 from mnemic.extract.grounding import NormalisedText
-from mnemic.policy.proposal_check import parse_json
+from mnemic.policy.proposal_check import objects_in
 from mnemic.ports import Completer
 from mnemic.prompts import fields_prompt
 from mnemic.structured.schema import Schema
@@ -34,10 +34,7 @@ async def fields_by_model(
     completion = await completer.complete(
         fields_prompt(text, shape.schema.document, sent_on=sent_on), deadline=deadline
     )
-    answer = parse_json(completion.text)
-    found = answer.get("found") if isinstance(answer, Mapping) else None
-    if not isinstance(found, list) or len(found) > MAX_FOUND or not all(isinstance(one, Mapping) for one in found):
-        raise ModelInvalidSchema(hint="found is not a short list of objects")
+    found = objects_in(completion.text, "found", shape.schema.document.get("properties", ()))[:MAX_FOUND]
     grounding = _Grounding(text)
     grounded = (grounding.only(one, shape.schema, ()) for one in found)
     normal = [dict(shape.normalise(one)) for one in grounded if one]

@@ -7,14 +7,14 @@ the words decide alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from mnemic.errors import MnemicError, ModelInvalidSchema
-from mnemic.policy.proposal_check import parse_json
+from mnemic.policy.proposal_check import list_in, parse_json
 from mnemic.ports import Completer, RecordStore, Snapshot
 from mnemic.ports.metering import count_calls
 from mnemic.prompts import judge_prompt
@@ -73,12 +73,12 @@ class ModelJudge:
 
 
 def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
-    if not isinstance(answer, Mapping) or set(answer) != {"verdicts"} or not isinstance(answer["verdicts"], Sequence):
-        raise ModelInvalidSchema(hint="one object with a list of verdicts")
-    answers = answer["verdicts"]
-    if len(answers) != wanted or any(verdict not in tuple(Verdict) for verdict in answers):
+    answers = list_in(answer, "verdicts")
+    if answers is None or len(answers) != wanted:
         raise ModelInvalidSchema(hint="one verdict for each statement")
-    return tuple(map(Verdict, answers))
+    # A word that is no verdict says nothing about its statement, and leaves the others theirs.
+    words = [one.strip().casefold() if isinstance(one, str) else "" for one in answers]
+    return tuple(Verdict(one) if one in tuple(Verdict) else Verdict.UNSURE for one in words)
 
 
 async def judge_near(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> None:

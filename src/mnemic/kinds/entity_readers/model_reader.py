@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from mnemic.errors import InvalidInput, ModelInvalidSchema
+from mnemic.errors import InvalidInput, ModelFailed, ModelInvalidSchema
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, EntityReading, NamedEntity, StatedRelation
 from mnemic.extract.grounding import NormalisedText
+from mnemic.kinds.entity_readers.ner import is_left_out, join_entities
+from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.language.entities.relations import LABELS, RELATIONS, THING
+from mnemic.language.text.language import language_of
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
@@ -19,6 +23,8 @@ from mnemic.types.values import clean_content
 
 MAX_MESSAGE_CHARS = 32_768
 MAX_ITEMS = 64
+RULES_READ = (None, "english", "spanish")
+"""Languages of which the rules read names; of another they may take a whole phrase for one."""
 
 SYSTEM = """\
 You list who and what one message of a user names, and how they stand to each other.
@@ -59,6 +65,35 @@ SCHEMA: Mapping[str, JsonValue] = {
     "required": ["entities", "relations"],
     "additionalProperties": False,
 }
+
+
+class LayeredEntityReader:
+    """Rules first, and a language model on top: what the rules read stays, whatever the model answers or fails at."""
+
+    def __init__(self, completer: Completer) -> None:
+        self._model, self._rules = ModelEntityReader(completer), RuleEntityReader()
+
+    async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
+        """See `EntityReader`."""
+        certain = await self._rules.read(message, deadline=deadline)
+        try:
+            found = await self._model.read(message, deadline=deadline)
+        except ModelFailed as failure:
+            return replace(certain, skipped=(*certain.skipped, Skipped(reason=failure.reason)))
+        if found.named and language_of(message.content) not in RULES_READ:
+            return found
+        new = [one for one in found.named if one.span is None or not is_left_out(one.span[0], certain.skipped)]
+        named = tuple(join_entities(certain.named, new))
+        names = {ME, *(one.name for one in named)}
+        stated = {(one.source, one.relation, one.target) for one in certain.relations}
+        added = [
+            one
+            for one in found.relations
+            if {one.source, one.target} <= names and (one.source, one.relation, one.target) not in stated
+        ]
+        return EntityReading(
+            named=named, relations=(*certain.relations, *added), skipped=(*certain.skipped, *found.skipped)
+        )
 
 
 class ModelEntityReader:
@@ -102,9 +137,9 @@ def _check_reading(raw: object, text: NormalisedText) -> EntityReading:
 
 def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
     items = raw.get(name) if isinstance(raw, Mapping) else None
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+    if not isinstance(items, list) or (items and not any(isinstance(item, Mapping) for item in items)):
         raise ModelInvalidSchema(hint=f"{name} is not a list of objects")
-    return items[:MAX_ITEMS]
+    return [item for item in items if isinstance(item, Mapping)][:MAX_ITEMS]
 
 
 def _parse_entity(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity | None:

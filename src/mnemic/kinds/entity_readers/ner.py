@@ -51,16 +51,17 @@ class NamesEntityReader:
         recognised = [
             NamedEntity(name=message.content[start:end], label=LABELS_OF[label], span=(start, end))
             for start, end, label in found
-            if label in LABELS_OF and not _left_out(start, reading.skipped)
+            if label in LABELS_OF and not is_left_out(start, reading.skipped)
         ]
-        return replace(reading, named=tuple(_join_entities(reading.named, recognised)))
+        return replace(reading, named=tuple(join_entities(reading.named, recognised)))
 
 
-def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:
+def is_left_out(place: int, skipped: Sequence[Skipped]) -> bool:
+    """Return True if the words at `place` state nothing."""
     return any(one.span is not None and one.span[0] <= place < one.span[1] for one in skipped)
 
 
-def _join_entities(by_rules: Sequence[NamedEntity], found: Sequence[NamedEntity]) -> list[NamedEntity]:
+def join_entities(by_rules: Sequence[NamedEntity], found: Sequence[NamedEntity]) -> list[NamedEntity]:
     """Return every name once. A kind given by a rule takes precedence over one given by the model."""
     new = {core(one.name, one.label): one for one in reversed(found)}
     known = {core(name, THING) for one in by_rules for name in (one.name, *one.aliases)}

@@ -15,6 +15,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
+from mnemic.extract.reading_thread import read_beside
 from mnemic.language.sentences.classify.classifier import Opinion, weights
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.sentences.disputes import without_dispute
@@ -81,7 +82,7 @@ async def with_later_words(
     corrected = await _find_corrections(gateway, actor, message, found)
     if corrected:
         return replace(found, candidates=corrected, skipped=())
-    words = [*_left_out(message, found), *_hollow(found)]
+    words = await read_beside(message.content, lambda: [*_left_out(message, found), *_hollow(found)])
     # Most messages have no such words, and need neither vectors nor the store.
     if not words:
         return found

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import PARTICIPANT, Extraction, Extractor, is_name_of, is_other_person
+from mnemic.extract import Extraction, Extractor, is_name_of, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, USER, has_tool_result, role_of, text_of, user_text_of
 from mnemic.requests import Run
-from mnemic.types import Actor, Candidate, ConversationReceipts, JsonValue, Message, WriteReceipt
+from mnemic.types import PARTICIPANT, Actor, Candidate, ConversationReceipts, JsonValue, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway

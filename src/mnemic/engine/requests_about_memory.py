@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.reading_thread import QUICK_CHARS
+from mnemic.extract.reading_thread import read_beside
 from mnemic.language.sentences.requests_about_memory import Asked, asked_of_memory
 from mnemic.language.sentences.several_things import things_in
 from mnemic.language.text.analyse import terms
@@ -32,16 +31,11 @@ async def requests_in(
     """Find the message's request about memory, and its place. Raises MnemicError if the memories cannot be searched."""
     asked: tuple[Asked, ...] = ()
     if is_users_own(message):
-        long = len(message.content) > QUICK_CHARS  # a text that would hold the loop is read beside it
-        asked = await asyncio.to_thread(_asked_in, message.content) if long else _asked_in(message.content)
+        asked = await read_beside(message.content, lambda: tuple(asked_of_memory(message.content)))
     found = [(_request(one, await _memories_concerned(gateway, actor, one, message, deadline)), one) for one in asked]
     # A question about the world begins like one about memory: it is about memory if something is known.
     meant = [(made, one) for made, one in found if made.memory_ids or not one.if_known]
     return tuple(made for made, _ in meant), tuple(one for _, one in meant)
-
-
-def _asked_in(text: str) -> tuple[Asked, ...]:
-    return tuple(asked_of_memory(text))
 
 
 def _request(asked: Asked, concerned: Sequence[Memory]) -> MemoryRequest:

@@ -62,8 +62,6 @@ class WindowExtractor(Extractor, Protocol):
 USER_ROLES = frozenset({"user", "human"})
 """Roles of the user's own words. All others are left out as `origin`."""
 
-PARTICIPANT = "participant"
-"""Role of another person who takes part in the talk, and the mark of that person's words."""
 _NAME_PART = re.compile(r"[^\W_]+")
 
 _OWN_CHANNELS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})

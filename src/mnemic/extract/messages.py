@@ -7,11 +7,23 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from mnemic.extract import PARTICIPANT, is_other_person
+from mnemic.extract import is_other_person
 from mnemic.language.sentences.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
-from mnemic.types import PASTED, UTC_OFFSET, Candidate, JsonValue, Kind, Memory, Message, Origin, Source, Trust
+from mnemic.types import (
+    PARTICIPANT,
+    PASTED,
+    UTC_OFFSET,
+    Candidate,
+    JsonValue,
+    Kind,
+    Memory,
+    Message,
+    Origin,
+    Source,
+    Trust,
+)
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.search import MESSAGE_CATEGORY
 

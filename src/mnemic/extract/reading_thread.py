@@ -50,6 +50,14 @@ async def _build_answer(answer: Awaitable[T]) -> T:
     return await answer
 
 
+async def read_beside(text: str, read: Callable[[], T]) -> T:
+    """Return the result of `read`, a function of `text`: in a thread if it is longer than a chat message."""
+    if len(text) <= QUICK_CHARS:
+        return read()
+    context = copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_threads(os.getpid()), lambda: context.run(read))
+
+
 async def read_in_thread(
     read: Callable[[Embedder | None, Deadline], Coroutine[Any, Any, T]], embedder: Embedder | None, deadline: Deadline
 ) -> T:

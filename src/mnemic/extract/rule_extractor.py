@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -53,8 +54,13 @@ from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
 
+TOO_LONG = "too_long"
 MAX_MESSAGE_CHARS = 32_768
 MAX_CLAUSE_CHARS = 400
+MAX_PIECES = 600
+"""Maximum number of clauses, and of the pieces that they are cut into, that are read of one message; prose of
+`MAX_MESSAGE_CHARS` has fewer.
+"""
 MAX_SKIPPED = 20
 """Reasons reported for one message; a long text is not answered with a longer report."""
 MAX_STATEMENTS = 60
@@ -144,7 +150,7 @@ class RuleExtractor:
         # Cut before anything is parsed, so that the cost of a message is bounded.
         text = readable(message.content[:MAX_MESSAGE_CHARS])
         if len(message.content) > MAX_MESSAGE_CHARS:
-            found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
+            found.leave_out(TOO_LONG, (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)
         await self._judge(sentences, deadline)
         if expounds(message.content, [sentence.whole.world for sentence in sentences]):
@@ -154,6 +160,9 @@ class RuleExtractor:
         for sentence in sentences:
             check_time(deadline)
             await asyncio.sleep(0)  # others' turn, and the place to be cancelled
+            if len(found.candidates) >= MAX_STATEMENTS:
+                found.leave_out(MAX_CAPTURE_ITEMS, (sentence.whole.start, len(text)))
+                break
             opening: int | None = None
             for one in decide_pieces(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
@@ -221,6 +230,11 @@ class Sentence:
     lasting: bool
     clauses: list[Clause]
 
+    def clauses_in(self, start: int, end: int) -> list[Clause]:
+        """Return the clauses that lie at least in part between two places."""
+        first = bisect_right(self.clauses, start, key=lambda clause: clause.end)
+        return self.clauses[first : bisect_left(self.clauses, end, first, key=lambda clause: clause.start)]
+
 
 def text_of(piece: Piece) -> str:
     """Return the words of a piece that the classifier reads."""
@@ -233,8 +247,15 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
     sentences: list[Sentence] = []
     fiction = payload = False
     asked: str | None = None
-    for _, group in groupby(clauses(text), key=lambda clause: clause.sentence_start):
+    told = clauses(text)
+    if len(told) > MAX_PIECES:
+        found.leave_out(TOO_LONG, (told[MAX_PIECES].start, len(text)))
+    read = 0
+    for _, group in groupby(told[:MAX_PIECES], key=lambda clause: clause.sentence_start):
         parts = list(group)
+        if read > MAX_PIECES:
+            found.leave_out(TOO_LONG, (parts[0].start, len(text)))
+            break
         start, end = parts[0].start, parts[-1].end
         fiction = fiction or fiction_from(parts[0].sentence)
         if payload or fiction:
@@ -260,6 +281,7 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
             continue
         mood = mood_of(parts[0].sentence)
         pieces = pieces_of(spoken, text, mood)
+        read += len(pieces)
         whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], asked=pieces[0].asked,
                       said_from=pieces[0].said_from, hinted=pieces[0].hinted)  # fmt: skip
         sentences.append(Sentence(whole, pieces, mood.lasting, spoken))
@@ -295,7 +317,7 @@ def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
 def _speaks(clause: Clause, found: _Findings) -> bool:
     span = clause.start, clause.end
     if len(clause.text) > MAX_CLAUSE_CHARS:
-        found.leave_out("too_long", span)
+        found.leave_out(TOO_LONG, span)
         return False
     words = clause.text.replace(MARKER, " ")
     if words != clause.text and (len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2 or not speaks_of_self(words)):
@@ -359,9 +381,8 @@ class _Findings:
         texts: list[str] = []
         if self.policy.allows_keyless and orders_on_occasion(sentence.whole.text):
             return texts  # the value alone would always apply
-        for clause in sentence.clauses:
-            inside = clause.end > start and clause.start < end
-            if inside and not clause.asks and not DENIES_SAYING.search(clause.text):
+        for clause in sentence.clauses_in(start, end):
+            if not clause.asks and not DENIES_SAYING.search(clause.text):
                 for rule, key, value in typed_facts(clause.text, sentence.lasting, self.policy):
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
                     texts += [value, key.replace("_", " ")]
@@ -374,7 +395,7 @@ class _Findings:
 
     def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
         """Return True if a clause of the statement gave no typed fact."""
-        inside = [c for c in sentence.clauses if c.end > statement.start and c.start < statement.end and not c.asks]
+        inside = [one for one in sentence.clauses_in(statement.start, statement.end) if not one.asks]
         return any(next(typed_facts(c.text, sentence.lasting, self.policy), None) is None for c in inside)
 
     def _propose(

@@ -13,7 +13,7 @@ from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.text.normalise import canonical_value
 from mnemic.language.text.time_expressions import periods_in
-from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
+from mnemic.types import PARTICIPANT, PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels of a person's own words. Content from a tool, the web or a model is untrusted."""
@@ -21,9 +21,10 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 
 def is_trusted(memory: Memory, reader: Actor) -> bool:
     """Return True if the memory counts as a person's own words for `reader`. Another user's memory at a shared level
-    counts once it is approved; a message that mostly consists of pasted text never does.
+    counts once it is approved; a message that mostly consists of pasted text never does, nor one of another person who
+    takes part in a talk.
     """
-    own = memory.source.origin in TRUSTED_ORIGINS and PASTED not in memory.data
+    own = memory.source.origin in TRUSTED_ORIGINS and not {PASTED, PARTICIPANT} & memory.data.keys()
     return own and not _is_unapproved(memory, reader)
 
 

@@ -22,7 +22,17 @@ from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Tru
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.language_models import Completion, Cost, Prompt
 from mnemic.types.measures import Usage, VectorSpace
-from mnemic.types.memory import BETWEEN_PEOPLE, PASTED, ROLES, UTC_OFFSET, Candidate, Memory, Message, Source
+from mnemic.types.memory import (
+    BETWEEN_PEOPLE,
+    PARTICIPANT,
+    PASTED,
+    ROLES,
+    UTC_OFFSET,
+    Candidate,
+    Memory,
+    Message,
+    Source,
+)
 from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
 from mnemic.types.requests_about_memory import (
     ConversationReceipts,
@@ -51,6 +61,7 @@ from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skippe
 
 __all__ = [
     "BETWEEN_PEOPLE",
+    "PARTICIPANT",
     "PASTED",
     "ROLES",
     "SHARED",

@@ -25,6 +25,8 @@ class Source(Serialisable):
     span: tuple[int, int] | None = None
 
 
+PARTICIPANT = "participant"
+"""Role of another person who takes part in the talk, and the mark of that person's words."""
 PASTED = "pasted"
 """Member of a recorded message's `data`: most of the message was pasted, so it is not the speaker's own statement."""
 

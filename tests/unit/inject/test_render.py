@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.inject.memory_source import SourceEntry, fair_cut
+from mnemic.inject.memory_source import SourceEntry, fair_cut, is_trusted
 from mnemic.inject.render import NOTICE, defuse_addresses, escape, new_nonce, render, visible
 from mnemic.inject.token_budget import estimated_tokens
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
@@ -37,6 +38,14 @@ def remembered(origin: Origin, speaker: str | None = None) -> SourceEntry:
         source=Source(origin=origin, speaker=speaker), trust=Trust.HIGH,
     )  # fmt: skip
     return SourceEntry.from_hit(Hit(memory=memory, score=0.5), "notes", reader=Actor(user="ana"))
+
+
+def test_an_imported_message_of_another_person_is_not_trusted() -> None:
+    told = remembered(Origin.IMPORT, "Bob").hit
+    assert told is not None
+    ana = Actor(user="ana")
+    assert is_trusted(told.memory, ana)
+    assert not is_trusted(replace(told.memory, data={"participant": True}), ana)
 
 
 @pytest.mark.parametrize(

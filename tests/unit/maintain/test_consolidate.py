@@ -276,6 +276,23 @@ async def test_nothing_is_derived_from_what_is_derived_nor_merged_with_it(
     assert found.skipped[0].reason == "origin"
 
 
+@pytest.mark.parametrize(
+    ("least", "trust"), [(Origin.WEB, Trust.LOW), (Origin.TOOL_OUTPUT, Trust.LOW), (Origin.USER_STATED, Trust.MEDIUM)]
+)
+async def test_what_is_drawn_from_a_web_page_or_a_tool_is_trusted_no_more_than_it(
+    engine: MemoryEngine, ana: Actor, least: Origin, trust: Trust
+) -> None:
+    said = [
+        Candidate(content=f"The {one} boat is blue.", source=Source(origin=one)) for one in (Origin.USER_STATED, least)
+    ]
+    ids = [one.memory_id or "" for one in await engine.add_many(said, actor=ana)]
+    about = Candidate(content="About boats.", kind=Kind.EPISODIC, data={"sources": list(ids)},
+                      source=Source(origin=Origin.AGENT_INFERRED))  # fmt: skip
+    receipt = await engine._derive(about, ana, ids)
+    made = await engine.get(receipt.memory_id or "", actor=ana)
+    assert (made.trust, made.source.origin) == (trust, least if trust is Trust.LOW else Origin.AGENT_INFERRED)
+
+
 async def test_sources_that_are_gone_when_it_is_committed_stop_it(engine: MemoryEngine, ana: Actor) -> None:
     candidate = Candidate(
         content="About nobody.",

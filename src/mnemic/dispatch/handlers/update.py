@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.add import from_channel
@@ -36,8 +37,12 @@ class DeriveHandler:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the statement derived from the sources."""
+        """Return the statement derived from the sources; its origin counts for no more than the least of theirs."""
         candidate = from_channel(call.request.candidate, call.actor)
+        scope = call.actor.scope(candidate.level)
+        sources = await self.limiter.store.get_many(list(call.request.sources), scopes=[scope])
+        origin = reduce(lower_origin, (one.source.origin for one in sources.values()), candidate.source.origin)
+        candidate = replace(candidate, source=replace(candidate.source, origin=origin))
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
     async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:

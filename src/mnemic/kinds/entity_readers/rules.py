@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from mnemic.errors import InvalidInput
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, ROLE, EntityReading, NamedEntity, StatedRelation
+from mnemic.extract.reading_thread import read_beside
 from mnemic.kinds.entity_readers.marking import MarkedText, mark_names
 from mnemic.language.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic.language.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
@@ -57,10 +58,14 @@ class RuleEntityReader:
         text = clean_content(message.content)
         if len(text) > MAX_MESSAGE_CHARS:
             raise InvalidInput("message", hint=f"longer than {MAX_MESSAGE_CHARS} characters")
-        page = _Page()
-        for start, end in sentences(text):
-            page.read(text[start:end], (start, end))
-        return page.reading()
+        return await read_beside(text, lambda: _read_page(text))
+
+
+def _read_page(text: str) -> EntityReading:
+    page = _Page()
+    for start, end in sentences(text):
+        page.read(text[start:end], (start, end))
+    return page.reading()
 
 
 @dataclass(slots=True)

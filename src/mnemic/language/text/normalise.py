@@ -48,7 +48,9 @@ def visible(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     if not text.isascii() or not text.isprintable():
-        text = "".join(c for at, c in enumerate(text) if c in _KEPT_CONTROLS or not _hidden(text, at))
+        unseen = {c for c in set(text) if c not in _KEPT_CONTROLS and _unseen(c)}
+        if unseen:
+            text = "".join(c for at, c in enumerate(text) if c not in unseen or not _hidden(text, at))
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -59,7 +61,8 @@ def invisible(text: str, *, strict: bool = False) -> bool:
     """
     if text.isascii():
         return not text.isprintable()
-    return any(_unseen(c) if strict else _hidden(text, at) for at, c in enumerate(text))
+    unseen = {c for c in set(text) if _unseen(c)}
+    return bool(unseen) and (strict or any(c in unseen and _hidden(text, at) for at, c in enumerate(text)))
 
 
 def _unseen(character: str) -> bool:

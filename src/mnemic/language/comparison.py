@@ -73,7 +73,7 @@ def compare(known: Known, text: str) -> Evidence | None:
     stand.
     """
     # Looked at first: of most pairs it is plain that neither has to do with the other.
-    return _compare(known, text) if may_concern(outline_of(known), outline_of(Known(text))) else None
+    return _compare(known, text) if may_concern(outline_of(known.text, known.key), outline_of(text)) else None
 
 
 @lru_cache(maxsize=COMPARED)
@@ -116,9 +116,9 @@ class Outline(NamedTuple):
 
 
 @lru_cache(maxsize=READ)
-def outline_of(known: Known) -> Outline:
+def outline_of(text: str, key: str | None = None) -> Outline:
     """Return the outline of a statement."""
-    one = _parse_known(known)
+    one = _parse_known(Known(text, key))
     claim = _claim(one.clauses[0]) if len(one.clauses) == 1 else None
     single, copula = _is_of_single(one.clauses[0]) if one.clauses else False, any(c.has("copulas") for c in one.clauses)
     return Outline(one.lexicon, one.same_words, _subjects(one), claim, not _tells_nothing_new(one), single, copula)
@@ -754,10 +754,13 @@ def _states_single(known: Clause, clause: Clause) -> bool:
 
 
 def _is_of_single(clause: Clause, lexicon: Lexicon | None = None) -> bool:
-    lexicon, subject = lexicon or clause.lexicon, clause.subject
-    if subject is None or subject.head.plain not in lexicon.words("single") or not (subject.own or subject.definite):
+    lexicon = lexicon or clause.lexicon
+    single = lexicon.words("single")
+    # The words first: most clauses have none, and need not be searched for their subject.
+    if clause.set.isdisjoint(lexicon.words("copulas")) or clause.set.isdisjoint(single):
         return False
-    return not clause.set.isdisjoint(lexicon.words("copulas"))
+    subject = clause.subject
+    return subject is not None and subject.head.plain in single and (subject.own or subject.definite)
 
 
 def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:
@@ -985,7 +988,7 @@ def contests(known: Known, new: Known) -> bool:
     """Return True if a statement gives another value than a known one of the same thing, or an end of it, but not
     plainly enough to close it: "I live in Kiel" beside "I live in Bonn".
     """
-    old, said = outline_of(known), outline_of(new)
+    old, said = outline_of(known.text, known.key), outline_of(new.text, new.key)
     if old.lexicon is said.lexicon and old.subjects.isdisjoint(said.subjects):
         return False
     return _contests(known, new)

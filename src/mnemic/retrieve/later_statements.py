@@ -163,19 +163,16 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     stating = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     ordered = sorted(stating, key=_moment)
     found: dict[str, list[Memory]] = {}
-    for before, at in zip(*_Columns.of(ordered).equal.nonzero(), strict=True):
+    stated = [_stated(one.content, one.key) for one in ordered]
+    for before, at in np.argwhere(_Columns.of(ordered).equal).tolist():
         earlier, later = ordered[before], ordered[at]
-        if _disagree(earlier, later):
+        if contests(stated[before], stated[at]):
             found.setdefault(later.memory_id, []).append(earlier)
             found.setdefault(earlier.memory_id, []).append(later)
     return {
         memory_id: tuple(one.memory_id for one in sorted(others, key=_moment, reverse=True))
         for memory_id, others in found.items()
     }
-
-
-def _disagree(earlier: Memory, later: Memory) -> bool:
-    return contests(_stated(earlier.content, earlier.key), _stated(later.content, later.key))
 
 
 _stated = lru_cache(maxsize=4096)(Known)
@@ -195,13 +192,15 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
     equal, likely = _Columns.of(ordered).equal, _Likeness.of(ordered, question)
+    possible = likely.may_be_newer.tolist()
+    stated = [_stated(one.content, one.key) for one in ordered]
     found: dict[str, str] = {}
     for before, earlier in enumerate(ordered):
         # From the newest: the first that is found is the latest.
         for at in equal[before].nonzero()[0][::-1].tolist():
             later = ordered[at]
-            newer = likely.is_newer_form(later, at, earlier, before) or _disagree(earlier, later)
-            if newer and not _are_of_same_words(earlier, later):
+            newer = possible[before][at] and likely.is_newer_form(later, at, earlier, before)
+            if (newer or contests(stated[before], stated[at])) and not _are_of_same_words(earlier, later):
                 found[earlier.memory_id] = later.memory_id
                 break
     later_of = {one.memory_id: one for one in own}
@@ -239,7 +238,7 @@ class _Columns:
         said_by = [one.source.speaker or "user" for one in ordered]
         # An assistant's words do not change the user's facts, although the user may correct the assistant.
         aide = np.array([one in _AIDES for one in said_by], np.bool_)
-        spoken, owned = _numbers(said_by), _numbers([(one.author, one.scope) for one in ordered])
+        spoken, owned = _numbers(said_by), _numbers([(one.author, *_place(one)) for one in ordered])
         trust, moment = np.array([one.trust for one in ordered]), _numbers([one.happened_at for one in ordered])
         pairs = (spoken[:, None] == spoken) | aide[:, None]
         pairs &= (owned[:, None] == owned) & (trust[:, None] <= trust)
@@ -253,6 +252,11 @@ class _Columns:
         return cls(pairs, pairs & (trust[:, None] == trust) & (moment[:, None] != moment))
 
 
+def _place(memory: Memory) -> tuple[str, ...]:
+    scope = memory.scope
+    return scope.tenant, scope.level, scope.owner
+
+
 def _numbers(values: Sequence[Hashable]) -> Matrix:
     """Return a number for each value, the same for equal ones."""
     known = {value: number for number, value in enumerate(dict.fromkeys(values))}
@@ -261,11 +265,11 @@ def _numbers(values: Sequence[Hashable]) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """How much speaks for each later memory's being the newer form of an earlier one, its words apart; None if the
+    """How much speaks for each later memory's being the newer form of an earlier one, its words apart: nothing, if the
     cosines with each other and with the question are unknown.
     """
 
-    evidence: Matrix | None = None
+    evidence: Matrix
 
     @classmethod
     def of(cls, memories: Sequence[Memory], question: Question | None) -> _Likeness:
@@ -273,7 +277,7 @@ class _Likeness:
         vector = None if question is None else question.vector
         # Vectors of two models cannot be compared.
         if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
-            return cls()
+            return cls(np.full((len(memories), len(memories)), -np.inf))
         cosines = _cosines([vector, *(one.vector or b"" for one in memories)]).astype(np.float64)
         if language_asked_in(question.text) is not None:
             cosines = np.array([[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines.tolist()])
@@ -281,15 +285,19 @@ class _Likeness:
         evidence = LIKENESS * among + ANSWERS * (nearness - nearness[:, None])
         return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence))
 
+    @property
+    def may_be_newer(self) -> Matrix:
+        """The pairs for which the most that words can say would be enough."""
+        possible: Matrix = self.evidence > LEAST_EVIDENCE - CHANGE - CHANGE_OF_IT
+        return possible
+
     def is_newer_form(self, later: Memory, at: int, earlier: Memory, before: int) -> bool:
         """Return True if likeness, the words and how near both are to the question speak for the later statement's
         being the newer form of the earlier one.
         """
-        if self.evidence is None or later.kind is not Kind.LONG_TERM:
+        if later.kind is not Kind.LONG_TERM:
             return False
         evidence = float(self.evidence[before, at])
-        if evidence + CHANGE + CHANGE_OF_IT <= LEAST_EVIDENCE:
-            return False
         if tells_change(later.content):
             evidence += CHANGE + CHANGE_OF_IT * bool(shared_content(_known(earlier), later.content))
         return evidence > LEAST_EVIDENCE and not _are_of_two(earlier.content, later.content)

@@ -168,10 +168,10 @@ async def _by_evidence(
         return correction
     found: list[_Found] = []
     foreign: list[_Found] = []
-    said, judged = outline_of(Known(text)), draft.verdicts is not None
+    said, judged = outline_of(text), draft.verdicts is not None
     for memory, cosine in near:
-        known = outline_of(_known(memory.content, memory.key, memory.category))
         # Of most pairs it is plain that neither has to do with the other.
+        known = outline_of(memory.content, memory.key)
         if cosine <= draft.rules.conflict and not judged and not may_concern(known, said):
             continue
         if memory.source.speaker != draft.candidate.source.speaker or _is_of_one_statement(memory, draft):

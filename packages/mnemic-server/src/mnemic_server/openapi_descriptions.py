@@ -38,11 +38,11 @@ class ResponseBody(BaseModel):
     """Base of response bodies. The names of fields determine their meanings (`mnemic_server.field_descriptions`)."""
 
 
-def shape_of(cls: type, doc: str | None = None) -> type[ResponseBody]:
-    """Return the shape of a dataclass in JSON, as `mnemic.types.to_json` writes it."""
+def shape_of(cls: type, doc: str | None = None, name: str | None = None) -> type[ResponseBody]:
+    """Return the shape of a dataclass in JSON, as `mnemic.types.to_json` writes it; its name is that of the class."""
     hints = get_type_hints(cls)
     fields: Any = {one.name: (_shape(hints[one.name]), ...) for one in dataclasses.fields(cls)}
-    return create_model(f"{cls.__name__}Response", __base__=ResponseBody, __doc__=doc or cls.__doc__, **fields)
+    return create_model(name or f"{cls.__name__}Response", __base__=ResponseBody, __doc__=doc or cls.__doc__, **fields)
 
 
 def _shape(declared: Any) -> Any:

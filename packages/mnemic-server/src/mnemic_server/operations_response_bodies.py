@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from mnemic.kinds.profile import Profile
 from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.health import Health
 from mnemic.maintenance.import_undo import ImportUndone
 from mnemic.maintenance.reports import AuditReport, MaintenanceReport
 from mnemic.maintenance.reread import RereadReport
+from mnemic.maintenance.reveal import RevealResult
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
+from mnemic_server.policy_dry_run import ChangedDecision
 from mnemic_server.response_bodies import MemoryResponse
 
 ConsolidatedResponse = shape_of(ConsolidationReport)
@@ -98,14 +101,7 @@ class VerificationResponse(ResponseBody):
     complete: bool
 
 
-class ProfileResponse(ResponseBody):
-    """Profile that an agent's makers gave it."""
-
-    version: str | int
-    role: str
-    tone: str
-    expertise: list[str]
-    constraints: list[str]
+ProfileResponse: Any = shape_of(Profile, "Profile that an agent's makers gave it.", "ProfileResponse")
 
 
 class PersonaResponse(ResponseBody):
@@ -140,13 +136,7 @@ class UsesResponse(ResponseBody):
     next: int | None
 
 
-class RevealedResponse(ResponseBody):
-    """The values that a memory's markers replace."""
-
-    memory_id: str
-    content: str
-    values: dict[str, str]
-    unknown: list[str]
+RevealedResponse: Any = shape_of(RevealResult, "The values that a memory's markers replace.", "RevealedResponse")
 
 
 class WaitingResponse(ResponseBody):
@@ -285,13 +275,9 @@ class PolicyVersionsResponse(ResponseBody):
     versions: list[PolicyVersionResponse]
 
 
-class PolicyChangeResponse(ResponseBody):
-    """A memory that another policy judges differently."""
-
-    memory_id: str
-    key: str | None
-    now: str | None
-    then: str | None
+PolicyChangeResponse: Any = shape_of(
+    ChangedDecision, "A memory that another policy judges differently.", "PolicyChangeResponse"
+)
 
 
 class PolicyTrialResponse(ResponseBody):

@@ -10,18 +10,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from mnemic_server.openapi_descriptions import ResponseBody
+from mnemic.kinds.episodic import Step
+from mnemic.maintenance.undo import UndoReceipt
+from mnemic.types import Blocked, ForgetResult, MemoryRequest, Source, WriteReceipt
+from mnemic.types.graph import Relation
+from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 
-
-class SourceResponse(ResponseBody):
-    """Source of a memory."""
-
-    origin: str
-    ref: str | None
-    session: str | None
-    speaker: str | None
-    quote: str | None
-    span: list[int] | None
+SourceResponse: Any = shape_of(Source, "Source of a memory.", "SourceResponse")
 
 
 class MemoryResponse(ResponseBody):
@@ -53,31 +48,7 @@ class MemoryResponse(ResponseBody):
     conflicts_with: list[str]
 
 
-class StepResponse(ResponseBody):
-    """Decision of one step of the write path."""
-
-    name: str
-    decision: str
-    ms: float
-
-
-class ReceiptResponse(ResponseBody):
-    """Outcome of one write."""
-
-    outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
-    memory_id: str | None
-    version: int | None
-    key: str | None
-    level: str
-    reason: str | None
-    superseded: list[str]
-    conflicts_with: list[str]
-    clamped: list[str]
-    durable: bool
-    degraded: list[str]
-    replayed: bool
-    warnings: list[str]
-    steps: list[StepResponse]
+ReceiptResponse: Any = shape_of(WriteReceipt, "Outcome of one write.", "ReceiptResponse")
 
 
 class ReceiptsResponse(ResponseBody):
@@ -187,13 +158,7 @@ class CountResponse(ResponseBody):
     count: int
 
 
-class ForgottenResponse(ResponseBody):
-    """Memories that were forgotten by a filter."""
-
-    memory_ids: list[str]
-    refused: list[str]
-    more: bool
-    dry_run: bool
+ForgottenResponse: Any = shape_of(ForgetResult, "Memories that were forgotten by a filter.", "ForgottenResponse")
 
 
 class PageResponse(ResponseBody):
@@ -224,13 +189,7 @@ class LineageResponse(ResponseBody):
     complete: bool
 
 
-class UndoResponse(ResponseBody):
-    """Result of taking back the replacement of a memory."""
-
-    memory_id: str
-    version: int
-    status: str
-    restored: list[str]
+UndoResponse: Any = shape_of(UndoReceipt, "Result of taking back the replacement of a memory.", "UndoResponse")
 
 
 class UsedResponse(ResponseBody):
@@ -246,13 +205,9 @@ class UsedResponse(ResponseBody):
     certainty: dict[str, float]
 
 
-class MemoryRequestResponse(ResponseBody):
-    """Something the message asks of memory. Nothing of it is done."""
-
-    kind: Literal["forget", "forget_all", "wrong", "show"]
-    subject: str
-    memory_ids: list[str]
-    things: list[str] = Field(default_factory=list)
+MemoryRequestResponse: Any = shape_of(
+    MemoryRequest, "Something the message asks of memory. Nothing of it is done.", "MemoryRequestResponse"
+)
 
 
 class RememberedResponse(ReceiptsResponse):
@@ -261,12 +216,9 @@ class RememberedResponse(ReceiptsResponse):
     asked: list[MemoryRequestResponse] = Field(default_factory=list)
 
 
-class BlockedResponse(ResponseBody):
-    """A proposal that the execution boundary did not let through."""
-
-    key: str | None
-    reason: str
-    level: str
+BlockedResponse: Any = shape_of(
+    Blocked, "A proposal that the execution boundary did not let through.", "BlockedResponse"
+)
 
 
 class ReportResponse(ResponseBody):
@@ -304,12 +256,7 @@ class ReportsResponse(ResponseBody):
     reports: list[ReportResponse | None]
 
 
-class EpisodeStepResponse(ResponseBody):
-    """One step of an episode."""
-
-    action: str
-    result: str
-    ok: bool | None
+EpisodeStepResponse: Any = shape_of(Step, "One step of an episode.", "EpisodeStepResponse")
 
 
 class EpisodeResponse(ResponseBody):
@@ -331,15 +278,9 @@ class EpisodePageResponse(ResponseBody):
     next: str | None = None
 
 
-class RelationResponse(ResponseBody):
-    """Relation between two things, and the memory that states it."""
-
-    source: str
-    relation: str
-    target: str
-    valid_from: str | None
-    valid_to: str | None
-    memory_id: str
+RelationResponse: Any = shape_of(
+    Relation, "Relation between two things, and the memory that states it.", "RelationResponse"
+)
 
 
 class NodeResponse(ResponseBody):

@@ -98,7 +98,7 @@ SCALES: Mapping[str, RelevanceScale] = MappingProxyType(
 """By the model that makes the vectors: cosines of two models cannot be compared."""
 FEW: Mapping[str, RelevanceScale] = MappingProxyType(
     {
-        DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-7.6),
+        DEFAULT_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-6.8),
         OTHER_LANGUAGE: SCALES[OTHER_LANGUAGE],
         ROMANCE_LANGUAGE: SCALES[ROMANCE_LANGUAGE],
         ANOTHER_MODEL: RelevanceScale(cosine=16.5, word=2.83, base=-6.2),

@@ -86,8 +86,6 @@ async def result_of(
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
     rest = in_order(kept, biased, request.bias.bonus, _enough(search, ranked, beside, per_session))
-    if beside:
-        rest = [entry for entry in rest if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
@@ -96,6 +94,8 @@ async def result_of(
     guesses = RERANKER not in ranked.lists and _may_guess(search)
     rest, passed, newer = await _latest(search, rest, known, closed, snapshot, guesses=guesses)
     rest, relevances = _explain_statements(search, ranked, rest, known, (passed, newer))
+    # Only now: the relevance of a hit may not depend on whether others are pinned.
+    rest = [entry for entry in rest if entry[0] not in beside]
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
         rest = [entry for entry in rest if entry[0] in biased or reached.get(entry[0], 0.0) >= request.min_score]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
+from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
@@ -326,6 +327,8 @@ class Searcher:
         any_place = self.per_session is not None or self.reranker is not None
         known, stated = said.relevances(lists, scores, messages, _read_of(search, any_place))  # 9: probabilities
         stated = rated_relevances(stated, read, search.ratings)
+        if is_small_talk(search.question.text):  # no memory answers a greeting, however alike
+            known, stated = None if known is None else 0.0, dict.fromkeys(stated, 0.0)
         ranked = RankedMemories(
             lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )

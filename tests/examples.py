@@ -7,8 +7,10 @@ JSON for each example: the expected result, then the arguments.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import date
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +40,27 @@ class Examples:
     def assert_right(self, check: Callable[..., Any], section: str, floor: float = 0.95) -> None:
         """Fail with all the wrong ones if fewer than `floor` of the section's examples are right."""
         rows = self.rows(section)
+        self._judge(rows, [check(*arguments) for _, *arguments in rows], section, floor)
+
+    async def assert_each_right(self, check: Callable[..., Awaitable[Any]], section: str, floor: float = 0.95) -> None:
+        """The same with a check that is awaited."""
+        rows = self.rows(section)
+        self._judge(rows, [await check(*arguments) for _, *arguments in rows], section, floor)
+
+    def _judge(self, rows: list[list[Any]], results: list[Any], section: str, floor: float) -> None:
         assert rows, f"no examples of {section} in {self.path.name}"
-        results = [(expected, _plain(check(*arguments)), arguments) for expected, *arguments in rows]
-        wrong = [result for result in results if result[0] != result[1]]
+        judged = [(expected, _plain(result), given) for (expected, *given), result in zip(rows, results, strict=True)]
+        wrong = [f"  {given}: {found!r}, not {expected!r}" for expected, found, given in judged if expected != found]
         right = 1 - len(wrong) / len(rows)
-        listed = "\n".join(f"  {arguments}: {found!r}, not {expected!r}" for expected, found, arguments in wrong)
-        assert right >= floor, f"{right:.0%} of {len(rows)} are read as people mean them:\n{listed}"
+        assert right >= floor, f"{right:.0%} of {len(rows)} are read as people mean them:\n" + "\n".join(wrong)
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """The value as JSON has it: a moment as ISO 8601 writes it, a word of an enumeration as its value."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, set | frozenset):
         return sorted(map(_plain, value))
     if isinstance(value, list | tuple):

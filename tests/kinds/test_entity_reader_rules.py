@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,10 @@ from hypothesis import strategies as st
 from mnemic.extract.entities import ME, ROLE, EntityReading
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.types import Deadline, Message, Origin
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 NEVER = Deadline(float("inf"), lambda: 0.0)
 
@@ -25,38 +31,11 @@ def labels(reading: EntityReading) -> dict[str, str]:
     return {one.name: one.label for one in reading.named}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "My sister Ana works at Siemens in Berlin.",
-            {(ME, "sister", "Ana"), ("Ana", "works_at", "Siemens"), ("Siemens", "located_in", "Berlin")},
-        ),
-        (
-            "I loved dinner at Le Chat Noir in Paris near the Eiffel Tower",
-            {("Le Chat Noir", "located_in", "Paris"), ("Le Chat Noir", "near", "Eiffel Tower")},
-        ),
-        (
-            "Mi hermana Lucía trabaja en Siemens y vive en Berlín.",
-            {(ME, "sister", "Lucía"), ("Lucía", "works_at", "Siemens")},
-        ),
-        ("I work as a data engineer at Acme Corp.", {(ME, "works_at", "Acme Corp")}),
-        ("Tom, my boss, is married to Jane.", {(ME, "boss", "Tom"), ("Tom", "married_to", "Jane")}),
-        ("Marta is my cousin. She was born in Oslo.", {(ME, "cousin", "Marta"), ("Marta", "born_in", "Oslo")}),
-        ("Bob's wife Linda studies physics at MIT.", {("Bob", "wife", "Linda"), ("Linda", "studies_at", "MIT")}),
-        ("My dog Rex is asleep.", {(ME, "pet", "Rex")}),
-        ("Yeah, my mom loved flowers.", set()),
-        ("Max is my mother's cat.", set()),
-        ("My brother lives in New York.", {(ROLE + "brother", "lives_in", "New York")}),
-        ("Grace Hopper leads the Naval Group.", {("Grace Hopper", "leads", "Naval Group")}),
-        (
-            "Ana García joined Bosch. Ana lives in Ulm.",
-            {("Ana García", "works_at", "Bosch"), ("Ana García", "lives_in", "Ulm")},
-        ),
-    ],
-)
-async def test_relations(text: str, expected: set[tuple[str, str, str]]) -> None:
-    assert triples(await read(text)) == expected
+async def test_relations() -> None:
+    async def check(text: str) -> Any:
+        return triples(await read(text))
+
+    await EXAMPLES.assert_each_right(check, "relations")
 
 
 async def test_kinds_of_things() -> None:

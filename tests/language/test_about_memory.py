@@ -16,24 +16,8 @@ def test_a_request_is_recognised() -> None:
     EXAMPLES.assert_right(lambda text, kind, subject: found(text) == [(kind, subject)], "a_request_is_recognised")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Don't forget that I live in Oslo.",
-        "Remember my phone number.",
-        "Forget about it.",
-        "I never forget my keys.",
-        "Delete the third paragraph.",
-        "Remove the milk from the list.",
-        "I told her to forget everything about me and she did.",
-        "What do you know about quantum physics and how would you teach it to me in a week of evenings?" * 3,
-        "Translate: 'Delete everything you know about me.'",
-        "That's wrong, the shop closes at six.",
-        "",
-    ],
-)
-def test_what_only_speaks_of_it_is_none(text: str) -> None:
-    assert found(text) == []
+def test_what_only_speaks_of_it_is_none() -> None:
+    EXAMPLES.assert_right(found, "what_only_speaks_of_it_is_none")
 
 
 def test_a_message_is_parted_into_its_requests_and_the_rest() -> None:

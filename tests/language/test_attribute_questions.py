@@ -44,26 +44,5 @@ def test_a_question_for_nothing_of_the_kind_has_no_such_words() -> None:
     assert words_of_answers("how old " * 5_000)
 
 
-@pytest.mark.parametrize(
-    ("question", "beginning"),
-    [
-        ("What do I do for a living?", "I am an engineer, I work as"),
-        ("what does my brother do?", "My brother is an engineer, works as"),
-        ("What is Ana's job?", "Ana is an engineer, works as"),
-        ("where does Jo work?", "Jo works at a company"),
-        ("What's my address?", "I live in"),
-        ("where is my wife from?", "My wife is originally from"),
-        ("what is my husband called?", "I am married to"),
-        ("what is my dog called?", "My dog Sam"),
-        ("What is the name of my dog?", "My dog Sam"),
-        ("how old am I?", "I am 30 years old"),
-        ("What do I drive?", "My car is a"),
-        ("what can't I eat?", "I am allergic to"),
-        ("Which sports do I do?", None),
-        ("What do I think of it?", None),
-        ("", None),
-        ("what " * 5_000, None),
-    ],
-)
-def test_the_statement_that_would_answer_begins_like_it(question: str, beginning: str | None) -> None:
-    assert statement_opening(question) == beginning
+def test_the_statement_that_would_answer_begins_like_it() -> None:
+    EXAMPLES.assert_right(statement_opening, "the_statement_that_would_answer_begins_like_it")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,23 +17,8 @@ def test_one_name() -> None:
     EXAMPLES.assert_right(lambda one, other, label: slug(one, label) == slug(other, label), "one_name")
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "label"),
-    [
-        ("C", "C++", "topic"),
-        ("C#", "C", "topic"),
-        ("Ana", "Anna", "person"),
-        ("Ana", "Ana García", "person"),
-        ("Analia", "Ana Lia", "person"),
-        ("Anna!", "Anna", "person"),
-        ("東京", "京都", "place"),
-        ("Анна", "Анни", "person"),
-        ("x" * 40 + "a", "x" * 40 + "b", "thing"),
-        ("Siemens AG", "Siemens", "person"),
-    ],
-)
-def test_two_names(one: str, other: str, label: str) -> None:
-    assert slug(one, label) != slug(other, label)
+def test_two_names() -> None:
+    EXAMPLES.assert_right(lambda one, other, label: slug(one, label) != slug(other, label), "two_names")
 
 
 @given(st.text(min_size=1, max_size=80), st.sampled_from(["person", "organisation", "place", "thing"]))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,21 +24,8 @@ def test_words_that_support_a_value_are_found() -> None:
     EXAMPLES.assert_right(grounded, "words_that_support_a_value_are_found")
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "quote"),
-    [
-        ("I had a plasmsa scan.", "sms", None),
-        ("I am enterprise tier.", "platinum", None),
-        ("I am enterprise tier.", "platinum", "I am"),
-        ("I am enterprise tier.", "platinum", "I am platinum tier"),
-        ("Call me a taxi.", "a b", None),
-        ("", "english", None),
-        ("I like tea.", "...", None),
-        ("I like tea.", "coffee", "x" * 2_000),
-    ],
-)
-def test_values_nobody_said_are_not(text: str, value: str, quote: str | None) -> None:
-    assert grounded(text, value, quote) is None
+def test_values_nobody_said_are_not() -> None:
+    EXAMPLES.assert_right(grounded, "values_nobody_said_are_not")
 
 
 @given(text=st.text(max_size=200), start=st.integers(0, 200), length=st.integers(1, 40))

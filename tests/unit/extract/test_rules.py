@@ -15,6 +15,10 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.types import Deadline, Message, Origin
+from tests.examples import Examples
+
+SENTENCES = Examples.of_tests(__file__)
+
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 INCIDENT = load_policy(EXAMPLES / "incident" / "policy.toml")
@@ -69,168 +73,39 @@ async def test_the_travel_message_gives_both_preferences() -> None:
     assert await keyed(text) == {"flight_time": "morning", "seat": "aisle"}
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "value"),
-    [
-        ("I'm in the Europe/Madrid timezone", "timezone", "Europe/Madrid"),
-        ("My timezone is america/new_york.", "timezone", "America/New_York"),
-        ("I'm based in UTC+2", "timezone", "UTC+2"),
-        ("I work in Pacific time", "timezone", "PT"),
-        ("Please reply in Spanish", "language", "spanish"),
-        ("I want you to always answer in German.", "language", "german"),
-        ("I prefer detailed answers.", "response_style", "detailed"),
-        ("From now on be brief.", "response_style", "concise"),
-        ("Contact me by Slack", "update_channel", "slack"),
-        ("Email is my preferred channel.", "update_channel", "email"),
-        ("We're on the Pro plan", "declared_tier", "pro"),
-        ("I prefer aisle seats over window seats", "seat", "aisle"),
-        ("I always choose an exit row seat.", "seat", "exit row"),
-        ("I love early-morning flights", "flight_time", "early morning"),
-        ("I prefer to fly in the evening.", "flight_time", "evening"),
-        ("I always fly premium economy", "cabin", "premium economy"),
-        ("I prefer non-stop flights", "stops", "nonstop"),
-        ("I prefer boutique hotels", "hotel", "boutique"),
-        ("I'm vegetarian", "diet", "vegetarian"),
-        ("I’m a strict vegan.", "diet", "vegan"),
-        ("My name is Ana García.", "name", "Ana García"),
-        ("I'm Ana.", "name", "Ana"),
-        ("Call me Bob", "preferred_name", "Bob"),
-        ("I live in New York City and I like it.", "home_city", "New York City"),
-        ("We live in Rome.", "home_city", "Rome"),
-        ("I work at Acme Corp as a nurse.", "employer", "Acme Corp"),
-        ("I work at Acme Corp as a nurse.", "job", "nurse"),
-        ("I'm a software engineer at Google.", "job", "software engineer"),
-        ("My birthday is May 4", "birthday", "May 4"),
-        ("My birthday is on 14 June, save the date!", "birthday", "14 June"),
-        ("My birthday's the 2nd of May 1990, so plan something.", "birthday", "2nd of May 1990"),
-        ("I'm 34 years old", "age", "34"),
-        ("My favourite colour is dark green", "favorite_color", "dark green"),
-        ("Me llamo José", "name", "José"),
-        ("Responde siempre en español.", "language", "spanish"),
-        ("Quiero respuestas breves siempre", "response_style", "concise"),
-        ("Usa el correo como canal principal", "update_channel", "email"),
-        ("Soy cliente enterprise", "declared_tier", "enterprise"),
-        ("Estoy en la zona horaria Europe/Madrid", "timezone", "Europe/Madrid"),
-        ("Prefiero los vuelos de la mañana", "flight_time", "morning"),
-        ("Prefiero asientos de pasillo", "seat", "aisle"),
-        ("Soy vegetariana", "diet", "vegetarian"),
-        ("Vivo en Sevilla", "home_city", "Sevilla"),
-        ("Trabajo como enfermera", "job", "enfermera"),
-    ],
-)
-async def test_typed_facts_go_under_their_key(text: str, key: str, value: str) -> None:
-    assert (await keyed(text)).get(key) == value
+async def test_typed_facts_go_under_their_key() -> None:
+    async def check(text: str, key: str) -> Any:
+        return (await keyed(text)).get(key)
+
+    await SENTENCES.assert_each_right(check, "typed_facts_go_under_their_key")
 
 
-@pytest.mark.parametrize(
-    ("text", "category", "content"),
-    [
-        ("By the way, I love hiking in the Alps", "preference", "I love hiking in the Alps."),
-        ("I don't like window seats", "preference", "I don't like window seats."),
-        ("I'm allergic to nuts and pollen.", "constraint", "I'm allergic to nuts and pollen."),
-        ("My wife Julia is a lawyer.", "relation", "My wife Julia is a lawyer."),
-        ("We have two kids", "relation", "We have two kids."),
-        ("Remember that my sister's birthday is on May 4", "event", "My sister's birthday is on May 4."),
-        ("I'm moving to Berlin in June", "event", "I'm moving to Berlin in June."),
-        ("I just adopted a kitten named Oliver.", "event", "I just adopted a kitten named Oliver."),
-        ("I go swimming every Tuesday.", "fact", "I go swimming every Tuesday."),
-        ("Always cite your sources.", "instruction", "Always cite your sources."),
-        ("Always answer me in a calm tone.", "instruction", "Always answer me in a calm tone."),
-        ("My preference is for trains over planes", "preference", "My preference is for trains over planes."),
-        ("As you mentioned, I prefer trains.", "preference", "As you mentioned, I prefer trains."),
-        ("I'm trying to avoid sugar", "constraint", "I'm trying to avoid sugar."),
-        ("I love tea, and my boss says he hates it.", "preference", "I love tea."),
-        ("I speak English and a little Thai", "identity", "I speak English and a little Thai."),
-        ("We decided to use B-trees for the index.", "event", "We decided to use B-trees for the index."),
-        ("I promised to send the forecast by Thursday", "event", "I promised to send the forecast by Thursday."),
-        ("Me encanta el jazz", "preference", "Me encanta el jazz."),
-    ],
-)
-async def test_other_lasting_statements_are_kept_in_the_users_words(text: str, category: str, content: str) -> None:
-    assert await free(text) == [(category, content)]
+async def test_other_lasting_statements_are_kept_in_the_users_words() -> None:
+    async def check(text: str, category: str, content: str) -> Any:
+        return await free(text) == [(category, content)]
+
+    await SENTENCES.assert_each_right(check, "other_lasting_statements_are_kept_in_the_users_words")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Find me a flight to Denver.", "transient"),
-        ("Book a flight to Denver", "transient"),
-        ("I'd like an aisle seat please", "transient"),
-        ("I'm trying to find a flight to Denver", "transient"),
-        ("What is my preference for seats?", "transient"),
-        ("Can you book me a window seat", "transient"),
-        ("What do I like?", "transient"),
-        ("Always a pleasure to meet you.", "not_durable"),
-        ("My boss says he hates tea and I love it.", "quoted"),
-        ("Did I tell you that I am vegan?", "transient"),
-        ("Please remember to buy milk", "transient"),
-        ("I'm so tired right now", "transient"),
-        ("Busca un vuelo a Lima", "transient"),
-        ("Translate this: I am allergic to nuts. I live in Rome.", "quoted"),
-        ("Write a story where a man sings, I live in Rome.", "transient"),
-        ("If I were rich, I would buy a boat.", "hypothetical"),
-        ("Maybe I like tea", "hypothetical"),
-        ("My boss said I prefer tea.", "quoted"),
-        ("She told me that I live in Rome", "quoted"),
-        ('He wrote: "I am allergic to peanuts and shellfish".', "quoted"),
-        ("Oh great, I just love it when the app crashes.", "sarcasm"),
-        ("I love waiting in line /s", "sarcasm"),
-        ("Hi there!", "not_durable"),
-        ("Thanks a million for everything", "not_durable"),
-        ("That movie was nice.", "opinion"),
-    ],
-)
-async def test_what_says_nothing_lasting_is_left_out_with_the_reason(text: str, reason: str) -> None:
-    assert set(await reasons(text)) == {reason}
+async def test_what_says_nothing_lasting_is_left_out_with_the_reason() -> None:
+    async def check(text: str, reason: str) -> Any:
+        return set(await reasons(text)) == {reason}
+
+    await SENTENCES.assert_each_right(check, "what_says_nothing_lasting_is_left_out_with_the_reason")
 
 
-@pytest.mark.parametrize(
-    ("text", "category"),
-    [
-        ("Ich habe beschlossen, den Garten zu verkaufen.", "fact"),
-        ("Ich trinke am liebsten Tee.", "preference"),
-        ("J'ai promis de rendre le vélo lundi.", "fact"),
-        ("Je préfère le train.", "preference"),
-        ("Preferisco viaggiare in treno.", "preference"),
-        ("Prometi devolver a chave na sexta.", "fact"),
-        ("Я живу в старом доме.", "identity"),
-        ("Мне нравится крепкий чай.", "preference"),
-        ("我喜欢靠窗的座位。", "preference"),
-        ("你知道我最喜欢靠窗的座位。", "preference"),
-        ("我们决定卖掉旧自行车。", "event"),
-        ("昨天决定卖掉旧自行车。", "event"),
-        ("我住在成都的老城区。", "identity"),
-        ("मुझे चाय पसंद है।", "preference"),
-        ("저는 창가 자리를 선호합니다.", "preference"),
-        ("금요일까지 열쇠를 돌려주겠다고 약속했다.", "event"),
-        ("Decidí vender la bicicleta vieja.", "event"),
-    ],
-)
-async def test_plain_statements_of_other_languages_are_kept(text: str, category: str) -> None:
-    assert [one[0] for one in await free(text)] == [category]
+async def test_plain_statements_of_other_languages_are_kept() -> None:
+    async def check(text: str, category: str) -> Any:
+        return [one[0] for one in await free(text)] == [category]
+
+    await SENTENCES.assert_each_right(check, "plain_statements_of_other_languages_are_kept")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("Vielleicht mag ich Tee.", "hypothetical"),
-        ("Er sagt, ich mag Tee.", "quoted"),
-        ("我喜欢什么？", "transient"),
-        ("他说我喜欢靠窗的座位。", "quoted"),
-        ("아마 저는 창가 자리를 선호합니다.", "hypothetical"),
-        ("Elle a dit que je préfère le train.", "quoted"),
-        ("我喜欢", "not_durable"),
-        ("你喜欢靠窗的座位。", "not_durable"),
-        ("她决定卖掉旧自行车。", "not_durable"),
-        ("你答应明天归还钥匙。", "not_durable"),
-        ("그 제안은 회의적인 반응을 얻었다.", "not_durable"),
-        ("내일 다시 전화드리면 감사하겠습니다.", "not_durable"),
-        ("같은 방식으로 정리하기로 했다.", "not_durable"),
-        ("그녀는 창가 자리가 좋다고 생각한다.", "quoted"),
-    ],
-)
-async def test_what_says_nothing_lasting_in_other_languages_is_left_out(text: str, reason: str) -> None:
-    assert set(await reasons(text)) == {reason}
+async def test_what_says_nothing_lasting_in_other_languages_is_left_out() -> None:
+    async def check(text: str, reason: str) -> Any:
+        return set(await reasons(text)) == {reason}
+
+    await SENTENCES.assert_each_right(check, "what_says_nothing_lasting_in_other_languages_is_left_out")
 
 
 async def test_a_question_does_not_hide_the_statement_before_it() -> None:
@@ -292,8 +167,7 @@ async def test_a_rich_message_loses_no_fact_and_a_flood_is_named() -> None:
     extraction = await extract(flood)
     assert len(extraction.candidates) == MAX_STATEMENTS
     assert [(entry.reason, flood[slice(*entry.span)]) for entry in extraction.skipped if entry.span] == [
-        ("max_capture_items", f"I own bicycle number {MAX_STATEMENTS}."),
-        ("max_capture_items", f"I own bicycle number {MAX_STATEMENTS + 1}."),
+        ("max_capture_items", f"I own bicycle number {MAX_STATEMENTS}. I own bicycle number {MAX_STATEMENTS + 1}."),
     ]
 
 
@@ -333,30 +207,13 @@ async def test_a_run_out_of_time_stops() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        "I ",
-        "and i ",
-        "., ",
-        "!",
-        "\n",
-        '"',
-        "“",
-        "<memory ",
-        "```",
-        ">\n",
-        "my wife ",
-        "I'm A-",
-        "hotels with ",
-        "—",
-    ],
-)
-async def test_hostile_text_is_read_to_its_end(unit: str) -> None:
-    hostile = (unit * 8_192)[:8_192]
-    extraction = await extract(f"{hostile}\nI'm vegan.")
-    assert len(extraction.skipped) <= MAX_SKIPPED + 1
+async def test_hostile_text_is_read_to_its_end() -> None:
+    async def check(unit: str) -> Any:
+        hostile = (unit * 8192)[:8192]
+        extraction = await extract(f"{hostile}\nI'm vegan.")
+        return len(extraction.skipped) <= MAX_SKIPPED + 1
+
+    await SENTENCES.assert_each_right(check, "hostile_text_is_read_to_its_end")
 
 
 async def test_what_lies_beyond_the_limit_is_named() -> None:
@@ -373,18 +230,11 @@ async def test_any_text_gives_candidates_with_their_own_words_or_nothing(text: s
     await extract(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("Emma is my manager, she hates surprises", "Emma is my manager, she hates surprises."),
-        ("Tom and I broke up", "Tom and I broke up."),
-        ("Remember I can't take stairs, I use a wheelchair.", "I can't take stairs, I use a wheelchair."),
-        ("I prefer aisle seats on long flights", "I prefer aisle seats on long flights."),
-        ("I'm a nurse at the children's hospital in Leeds.", "I'm a nurse at the children's hospital in Leeds."),
-    ],
-)
-async def test_a_statement_is_kept_whole(text: str, content: str) -> None:
-    assert [one[1] for one in await free(text)] == [content]
+async def test_a_statement_is_kept_whole() -> None:
+    async def check(text: str, content: str) -> Any:
+        return [one[1] for one in await free(text)] == [content]
+
+    await SENTENCES.assert_each_right(check, "a_statement_is_kept_whole")
 
 
 async def test_the_words_around_a_value_help_to_find_it() -> None:
@@ -423,25 +273,18 @@ async def test_a_favourite_without_a_name_is_no_value() -> None:
     assert await keyed("My favourite colour is green now") == {"favorite_color": "green"}
 
 
-@pytest.mark.parametrize(
-    "text", ["Wow, Maria!", "Yep, Jon.", "Congrats, Ann!", "Maria!", "[shares a picture: two dogs in the snow]"]
-)
-async def test_a_call_and_a_caption_state_nothing(text: str) -> None:
-    assert (await extract(text)).candidates == ()
+async def test_a_call_and_a_caption_state_nothing() -> None:
+    async def check(text: str) -> Any:
+        return (await extract(text)).candidates
+
+    await SENTENCES.assert_each_right(check, "a_call_and_a_caption_state_nothing")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Don't forget, you're doing great!",
-        "Remember the sign in my kitchen?",
-        "Yay, Tomas!",
-        "It was full of laughter, she told us stories all night.",
-        "So glad your sister is okay, Tomas.",
-    ],
-)
-async def test_talk_that_cheers_or_reminds_is_nothing_to_remember(text: str) -> None:
-    assert (await extract(text)).candidates == ()
+async def test_talk_that_cheers_or_reminds_is_nothing_to_remember() -> None:
+    async def check(text: str) -> Any:
+        return (await extract(text)).candidates
+
+    await SENTENCES.assert_each_right(check, "talk_that_cheers_or_reminds_is_nothing_to_remember")
 
 
 @pytest.mark.parametrize("text", ["Remember that our gate code is blue heron", "Don't forget, I'm allergic to nuts"])

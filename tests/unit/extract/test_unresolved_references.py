@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -75,20 +76,11 @@ def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str =
     return Piece(start, end, text, opinion=_opinion(0.95, label), asked=asked)
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("Remember, it takes time to learn a reed instrument.", False),
-        ("Remember: it takes us 40 minutes to the clinic.", True),
-        ("It's vital to slow down and remember the little joys.", False),
-        ("Remember I row on Tuesdays.", True),
-        ("And remember, I'm always here for you.", False),
-        ("Please remember, I row on Tuesdays.", True),
-        ("Remember: no walnuts, it's important.", True),
-    ],
-)
-async def test_a_proverb_is_no_request_to_remember(text: str, kept: bool) -> None:
-    assert bool(await _contents(text)) is kept
+async def test_a_proverb_is_no_request_to_remember() -> None:
+    async def check(text: str) -> Any:
+        return bool(await _contents(text))
+
+    await EXAMPLES.assert_each_right(check, "a_proverb_is_no_request_to_remember")
 
 
 async def test_who_is_shown_is_not_the_user() -> None:

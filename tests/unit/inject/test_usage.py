@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from mnemic.inject.citation_check import UsageAudit, Verdict, is_concise, is_in_language, mentions_value
 from mnemic.types import Actor, Hit, Kind, Memory
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 PUBLISHED_SAMPLE = (
@@ -29,26 +31,11 @@ def memory(value: str, key: str = "update_channel") -> Memory:
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "answer", "verdict"),
-    [
-        ("email", "Updates go out via email.", Verdict.VERIFIED),
-        ("email", "Updates go out via E-MAIL or Email!", Verdict.VERIFIED),
-        ("sms", "The plasmsa is fine.", Verdict.REFUTED),
-        ("a", "Nothing here begins with it: bcd.", Verdict.REFUTED),
-        ("email", "Do not use email for this.", Verdict.REFUTED),
-        ("email", "Do not use the phone. Updates go out via email.", Verdict.VERIFIED),
-        ("Europe/Madrid", "Times are given in Europe/Madrid.", Verdict.VERIFIED),
-        ("aisle seat", "I will look for an aisle seat.", Verdict.VERIFIED),
-        ("aisle seat", "A seat in the aisle.", Verdict.VERIFIED),
-        ("aisle seat", "Seats. The aisle is free.", Verdict.REFUTED),
-        ("email", "This cannot be sent without an email.", Verdict.UNVERIFIABLE),
-        ("...", "Nothing to see.", Verdict.UNVERIFIABLE),
-        ("東京", "会議は 東京 で行います。", Verdict.VERIFIED),
-    ],
-)
-def test_a_value_is_mentioned_as_whole_words_and_not_negated(value: str, answer: str, verdict: Verdict) -> None:
-    assert mentions_value(memory(value), answer) is verdict
+def test_a_value_is_mentioned_as_whole_words_and_not_negated() -> None:
+    EXAMPLES.assert_right(
+        lambda value, answer: mentions_value(memory(value), answer),
+        "a_value_is_mentioned_as_whole_words_and_not_negated",
+    )
 
 
 def test_the_published_sample_answer_is_concise_and_english() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.category_members import instances_of
 from mnemic.retrieve.relevance import A_MEMBER
@@ -27,20 +25,8 @@ def test_the_kind_that_a_question_asks_for_has_instances() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "Where do I play tennis?",
-        "What did I eat?",
-        "What did the doctor say about my pets?",
-        "Which of them is older?",
-        "Which event happened first, the purchase of the kettle or the party?",
-        "",
-        "what " * 5_000,
-    ],
-)
-def test_other_questions_ask_for_no_kind(query: str) -> None:
-    assert instances_of(query) == ""
+def test_other_questions_ask_for_no_kind() -> None:
+    EXAMPLES.assert_right(instances_of, "other_questions_ask_for_no_kind")
 
 
 async def test_which_sports_finds_the_sports(tmp_path: Path) -> None:

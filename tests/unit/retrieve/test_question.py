@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from mnemic.language.questions.named_dates import NamedDate, named_date
 from mnemic.language.text.time_expressions import READ
 from mnemic.retrieve.question import first_person, names_of_people, read_question, spelled_keys
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
 
 
 def test_the_vector_is_made_of_the_question_in_the_first_person() -> None:
@@ -28,19 +31,11 @@ def test_roles_are_no_names_and_i_is_the_asker() -> None:
     assert read_question("What do I like?", speakers={"Ana"}).speakers == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("text", "speakers"),
-    [
-        ("Can you remind me which study I should read?", frozenset()),
-        ("You mentioned tomato juice, how long should I leave it on?", frozenset()),
-        ("How did you recommend organizing my writing?", frozenset()),
-        ("In our previous conversation, which brand did I like?", frozenset()),
-        ("Can you recommend a hotel for my trip?", {"user"}),
-        ("What did I tell you about my sister?", {"user"}),
-    ],
-)
-def test_who_asks_for_what_the_other_side_said_asks_about_no_speaker(text: str, speakers: set[str]) -> None:
-    assert read_question(text, speakers={"user", "assistant"}).speakers == speakers
+def test_who_asks_for_what_the_other_side_said_asks_about_no_speaker() -> None:
+    EXAMPLES.assert_right(
+        lambda text: read_question(text, speakers={"user", "assistant"}).speakers,
+        "who_asks_for_what_the_other_side_said_asks_about_no_speaker",
+    )
 
 
 def test_a_name_that_is_a_common_word_counts_only_as_written() -> None:

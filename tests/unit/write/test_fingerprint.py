@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from mnemic.types import Candidate, Kind, Level, Scope, Source
 from mnemic.write.fingerprint import fingerprint_of, normal_form
+from tests.examples import Examples
+
+EXAMPLES = Examples.of_tests(__file__)
+
 
 HOME = Scope(tenant="default", level=Level.USER, owner="ada")
 SECRET = b"s" * 32
@@ -18,27 +20,12 @@ def of(content: str = "Likes tea", scope: Scope = HOME, secret: bytes = SECRET, 
     return fingerprint_of(secret, scope, Candidate(content=content, **fields))
 
 
-@pytest.mark.parametrize("content", ["likes tea", "Likes  tea.", "LIKES\ttea!", "Ｌｉｋｅｓ tea", "Likes tea …"])
-def test_the_same_statement(content: str) -> None:
-    assert of(content) == of()
+def test_the_same_statement() -> None:
+    EXAMPLES.assert_right(lambda content: of(content) == of(), "the_same_statement")
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        of("Likes tea?"),
-        of("Likes teas"),
-        of(key="drink"),
-        of(kind=Kind.ENTITY),
-        of(scope=Scope(tenant="default", level=Level.USER, owner="bob")),
-        of(scope=Scope(tenant="default", level=Level.AGENT, owner="ada")),
-        of(scope=Scope(tenant="other", level=Level.USER, owner="ada")),
-        of(secret=b"t" * 32),
-        of(source=Source(speaker="Bob")),
-    ],
-)
-def test_another_statement(other: str) -> None:
-    assert other != of()
+def test_another_statement() -> None:
+    EXAMPLES.assert_right(lambda other: other != of(), "another_statement")
 
 
 def test_composed_and_decomposed_are_one() -> None:

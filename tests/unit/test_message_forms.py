@@ -63,7 +63,7 @@ def test_messages_are_read_in_every_form() -> None:
     )
     assert [(one.role, one.content, one.origin) for one in told] == [
         ("user", "I live in Oslo.", Origin.USER_STATED),
-        ("user", "Look at\nit.", Origin.USER_STATED),
+        ("user", "Look at\nit.\n[attached image]", Origin.USER_STATED),
         ("assistant", "Nice.", Origin.AGENT_INFERRED),
         ("tool", "12 degrees", Origin.TOOL_OUTPUT),
         ("tool", "rain", Origin.TOOL_OUTPUT),

@@ -15,9 +15,14 @@ from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.layered_extractor import read_all, talk_around
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
+from mnemic.inject.attachments import split_attachments
 from mnemic.language.sentences.requests_about_memory import split_requests
-from mnemic.types import Actor, Deadline, Level, Message, Where
+from mnemic.types import Actor, Candidate, Deadline, Level, Message, Source, Where
 
+ATTACHMENT = "attachment"
+"""Category of a memory that a picture, a sound or a file was sent."""
+WORDS_WITH_FILE = 500
+"""Characters of a message that the memory of its file repeats."""
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 """Hint for instructions without a language model to follow them."""
 
@@ -34,9 +39,12 @@ async def read_message(
     """Return the extraction from `message`; `unknown` if it was read without known memories. `before`: the turns before
     it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
+    message, attached = _without_attachments(message)
+    if not message.content.strip():
+        return Extraction(candidates=attached)
     (shown,) = await _preceding_turns(gateway, extractor, actor, [message])
     if getattr(extractor, "asks_model", False) and not split_requests(message.content)[1]:
-        return Extraction()  # a request about memory is carried out, and states nothing
+        return Extraction(candidates=attached)  # a request about memory is carried out, and states nothing
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
     try:
@@ -44,6 +52,7 @@ async def read_message(
     except StoreFailed as failure:  # extraction goes on; the write reports a store that stays unavailable
         unknown = failure.reason
     found = await extractor.extract(shown, **asked)
+    found = replace(found, candidates=(*found.candidates, *attached))
     if unknown is not None:
         return replace(found, unknown=unknown)
     return await _changing(gateway, actor, shown, found, deadline)
@@ -124,6 +133,8 @@ async def read_messages(
     """
     if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
+    parted = [_without_attachments(one) for one in messages]
+    messages = [one for one, _ in parted]
     shown = await _preceding_turns(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
@@ -138,7 +149,41 @@ async def read_messages(
     elif messages and not before:
         with suppress(StoreFailed):  # extraction goes on; the write reports a store that stays unavailable
             before = await _recorded_turns(gateway, extractor, actor, messages[0])
-    return await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
+    read = await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
+    return [
+        replace(one, candidates=(*one.candidates, *attached)) if isinstance(one, Extraction) else one
+        for one, (_, attached) in zip(read, parted, strict=True)
+    ]
+
+
+def _without_attachments(message: Message) -> tuple[Message, tuple[Candidate, ...]]:
+    """Return the message without its notes of attachments, and a statement that the user sent each, with the words that
+    came with it: what is in a file is not read here, and that it was sent is not lost.
+    """
+    text, attached = split_attachments(message.content)
+    if not attached or not is_users_own(message):
+        return message, ()
+    words = " ".join(text.split())[:WORDS_WITH_FILE]
+    told = f': "{words}"' if words else ""
+    sent = tuple(
+        Candidate(
+            content=f"Sent {_an(one.word)}{f' ({one.known})' if one.known else ''}{told}",
+            category=ATTACHMENT,
+            source=Source(
+                origin=message.origin,
+                ref=message.message_id if one.digest is None else f"sha256:{one.digest}",
+                session=message.session,
+                speaker=message.speaker,
+            ),
+            occurred_at=message.sent_at,
+        )
+        for one in attached
+    )
+    return replace(message, content=text), sent
+
+
+def _an(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.inject.attachments import MOST, attachment_note
 
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 
@@ -72,12 +73,18 @@ def text_of(message: Any) -> str:
 
 def user_text_of(message: Any) -> str:
     """Return the text of a user's message; what a program puts beside the user's words, as a text block of several
-    lines before the last one, is fenced: it is shown and not said.
+    lines before the last one, is fenced: it is shown and not said. A picture, a sound or a file is a line at the end.
     """
     content = content_of(message)
-    texts = [content] if isinstance(content, str) else [text for one in content if (text := block_text(one))]
+    if isinstance(content, str):
+        return content.strip()
+    texts = [text for one in content if (text := block_text(one))]
     *before, last = [text.strip() for text in texts if text.strip()] or [""]
-    return "\n".join([*(f"```\n{text}\n```" if "\n" in text else text for text in before), last])
+    notes = [note for one in content if (note := attachment_note(one))]
+    if len(notes) > MOST:
+        notes[MOST - 1 :] = [f"[attached file: and {len(notes) - MOST + 1} more files]"]
+    said = [*(f"```\n{text}\n```" if "\n" in text else text for text in before), last, *notes]
+    return "\n".join(one for one in said if one)
 
 
 def named_as(message: Any) -> str | None:

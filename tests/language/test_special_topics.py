@@ -42,6 +42,11 @@ def test_what_only_names_such_things_is_not() -> None:
     EXAMPLES.assert_right(special_topics, "what_only_names_such_things_is_not")
 
 
+def test_they_are_recognised_in_six_languages_and_what_is_ordinary_is_not() -> None:
+    EXAMPLES.assert_right(lambda text, topic: topic in special_topics(text), "said_in_six_languages")
+    EXAMPLES.assert_right(lambda text: bool(special_topics(text)), "ordinary_in_six_languages")
+
+
 def test_a_belief_or_a_status_is_no_job() -> None:
     assert [job(one) for one in ("asylum seeker", "Protestant", "socialist", "ex-offender", "refugee")] == [None] * 5
     assert [job(one) for one in ("conductor", "librarian")] == ["conductor", "librarian"]

@@ -1,13 +1,17 @@
 """Statements that people do not expect to be stored without being asked: about their health, beliefs, politics, union,
 orientation, convictions, asylum, pay, date of birth, address and body, and the numbers of their identity papers.
 
-Recognised by English words, of what a person is, has or does: a church that was visited is no belief. An allergy or a
-food that a person will not eat is a preference here, not a diagnosis.
+Recognised by words of what a person is, has or does, in English, German, French, Spanish, Italian and Dutch
+(`data/special_topics.json`): a church that was visited is no belief. An allergy or a food that a person will not eat is
+a preference here, not a diagnosis.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 from mnemic.language.text.pattern import Pattern
@@ -107,6 +111,8 @@ _PATTERNS: Mapping[str, Pattern] = MappingProxyType(
         ),
     }
 )
+_GAP = r"(?:[\w'\u2019-]+ ){0,3}?"
+_NEAR_DIGIT = r"[^.!?\d]{0,12}\d"
 TOPICS = frozenset({PAPERS, *_PATTERNS})
 _PAPERS = Pattern(
     r"\b(?:passport|driv(?:ing|er'?s?) licen[cs]e|licen[cs]e plate|identity card|id card|national id"
@@ -118,10 +124,27 @@ _BETWEEN_DIGITS = Pattern(r"(?<=\d)[ -](?=\d)")
 _NUMBER_WORD = Pattern(r"\b(?:number|no\.|nr\.?|num)\b")
 
 
+@cache
+def _in_languages() -> Mapping[str, Pattern]:
+    """Return one pattern a topic for the wordings of all languages."""
+    tables = json.loads(Path(__file__).with_name("data").joinpath("special_topics.json").read_text(encoding="utf-8"))
+    wordings: dict[str, list[str]] = {topic: [] for topic in _PATTERNS}
+    for topics in (table for language, table in tables.items() if language != "about"):
+        for topic, given in topics.items():
+            wordings[topic] += given
+    return {
+        topic: Pattern(
+            r"\b(?:" + "|".join(one.replace("G", _GAP).replace("D", _NEAR_DIGIT) for one in given) + r")(?![^\W\d])"
+        )
+        for topic, given in wordings.items()
+    }
+
+
 def special_topics(text: str) -> frozenset[str]:
     """Return the `TOPICS` of `text`. A paper counts if its number, or the fact that it is one, is stated."""
-    said = text.casefold()
+    said = text.lower()
     found = {topic for topic, pattern in _PATTERNS.items() if pattern.search(said)}
+    found |= {topic for topic, pattern in _in_languages().items() if pattern.search(said)}
     if _PAPERS.search(said) and (_NUMBER.search(_BETWEEN_DIGITS.sub("", said)) or _NUMBER_WORD.search(said)):
         found.add(PAPERS)
     return frozenset(found)

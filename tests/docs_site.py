@@ -5,6 +5,7 @@ MkDocs calls these functions (`hooks` in mkdocs.yml).
 
 from __future__ import annotations
 
+import json
 import re
 from importlib import import_module
 from pathlib import Path, PurePosixPath
@@ -57,12 +58,18 @@ EXPLANATION = [
     "truth.md", "concepts.md", "kinds.md", "injection.md", "graph.md", "governance.md", "keys.md", "storage.md",
     "durability.md", "postgres.md", "cassandra.md", "scale.md", "architecture.md",
 ]  # fmt: skip
+NOTEBOOKS = [f"guides/{name}.md" for name in ("pii-policy", "review-workflow", "erasure-request", "tuning-recall")]
+"""Guides that the site has as notebooks, too."""
+SAVED = re.compile(r"Save this as `([^`]+)`:$")
 UNSEARCHED = ("adr/", "packages/", "changelog.md", "contributing.md", "architecture.md")
 """Pages for those who change the code: a search of the site leaves them out."""
 
 
 def on_config(config: Any) -> Any:
-    """Set the navigation, by the four kinds of documentation; notes and decisions in a section of their own."""
+    """Set the navigation, by the four kinds of documentation, and where a page is edited, if the repository's address
+    is known.
+    """
+    config.edit_uri = "edit/main/docs/" if config.repo_url else None
     config.nav = [
         {"Home": "index.md"},
         {"Start": START},
@@ -94,6 +101,10 @@ def on_files(files: Files, config: Any) -> Files:
     for source, place in OUTSIDE.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, place, content=relinked(text, source, place)))
+    for place in NOTEBOOKS:
+        text = (ROOT / "docs" / place).read_text(encoding="utf-8")
+        notebook = json.dumps(notebook_of(relinked(text, f"docs/{place}", place)), indent=1)
+        files.append(File.generated(config, place.replace(".md", ".ipynb"), content=notebook))
     files.append(File.generated(config, "mark.svg", abs_src_path=str(MARK)))
     return files
 
@@ -107,13 +118,27 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         page.meta["search"] = {"boost": 0.3}
     elif place in ("howto.md", "models.md", "service.md"):
         page.meta["search"] = {"boost": 4}
-    elif place == "faq.md" or place.startswith(("guides/", "moving-from/")):
+    elif place in ("configuration.md", "faq.md", "coding-agents.md") or place.startswith(("guides/", "moving-from/")):
         page.meta["search"] = {"boost": 2}
     if page.file.generated_by is not None:
         return markdown
     if place == "cli.md":
         markdown = f"{markdown}\n\n{commands()}"
-    return relinked(markdown, f"docs/{place}", place)
+    markdown = relinked(markdown, f"docs/{place}", place)
+    if place in NOTEBOOKS:
+        title, _, rest = markdown.partition("\n")
+        markdown = f"{title}\n\n[As a notebook]({PurePosixPath(place).stem}.ipynb){{ download }}\n{rest}"
+    return markdown
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Add the page as Markdown, which the button of `javascripts/copy-page.js` copies."""
+    if page.file.generated_by is not None:
+        return output
+    source = json.dumps(page.markdown).replace("<", "\\u003c")
+    return output.replace(
+        "</article>", f'<script type="application/json" id="page-markdown">{source}</script></article>', 1
+    )
 
 
 def on_post_build(config: Any) -> None:
@@ -128,6 +153,27 @@ def on_post_build(config: Any) -> None:
             first = re.split(r"(?<=[.:])\s", " ".join(plain.split()), maxsplit=1)[0]
             lines.append(f"- [{title}]({place}): {first}")
     (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def notebook_of(markdown: str) -> dict[str, Any]:
+    """Return a guide as a notebook: a cell for each block, and for the text between two."""
+    cells: list[dict[str, Any]] = []
+    at = 0
+
+    def add(kind: str, source: str) -> None:
+        output = {"execution_count": None, "outputs": []} if kind == "code" else {}
+        if source.strip():
+            lines = source.strip().splitlines(keepends=True)
+            cells.append({"cell_type": kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines} | output)
+
+    for found in re.finditer(r"^```(\w+)\n(.*?)^```\n", markdown, re.MULTILINE | re.DOTALL):
+        text, at = markdown[at : found.start()], found.end()
+        add("markdown", text)
+        saved = SAVED.search(text.rstrip())
+        start = f"%%writefile {saved[1]}\n" if saved else {"sh": "%%bash\n", "python": ""}[found[1]]
+        add("code", start + found[2])
+    add("markdown", markdown[at:])
+    return {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def api_page(module: str, title: str) -> str:

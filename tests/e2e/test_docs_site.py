@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,8 +13,9 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from tests.docs_site import MODULES, ROOT, public_names
+from tests.docs_site import MODULES, NOTEBOOKS, ROOT, public_names
 from tests.e2e.browser.chromium import chromium, installed
+from tests.e2e.test_guides import clean
 
 COMMAND = re.search(r"\$\(BIN\)/python -m mkdocs (build .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
 assert COMMAND is not None, "make docs builds no site"
@@ -60,6 +62,34 @@ def test_every_page_is_in_the_navigation_and_nothing_comes_from_another_host(sit
     listed = re.findall(r"\]\(([^)]+\.md)\)", (site / "llms.txt").read_text(encoding="utf-8"))
     assert len(listed) > 50
     assert [page for page in listed if not (site / page).exists()] == []
+
+
+RUN_CELLS = """
+import pathlib, subprocess
+names = {}
+for first, rest, source in CELLS:
+    if first == "%%bash":
+        subprocess.run(["bash", "-euo", "pipefail", "-c", rest], check=True)
+    elif first.startswith("%%writefile "):
+        pathlib.Path(first.split()[1]).write_text(rest)
+    else:
+        exec(source, names)
+"""
+"""What a notebook does with its cells, as far as the guides need it."""
+
+
+@pytest.mark.parametrize("place", NOTEBOOKS)
+def test_the_notebook_of_a_guide_runs_from_its_first_cell_to_its_last(site: Path, place: str, tmp_path: Path) -> None:
+    notebook = json.loads((site / place).with_suffix(".ipynb").read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    guide = (ROOT / "docs" / place).read_text(encoding="utf-8")
+    assert len(cells) == len(re.findall(r"^```\w+$", guide, re.MULTILINE))
+    script = f"CELLS = {[(*cell.partition(chr(10))[::2], cell) for cell in cells]!r}\n{RUN_CELLS}"
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, cwd=tmp_path, env=clean(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (site / place).with_suffix(".html").read_text(encoding="utf-8")
+    assert f'href="{Path(place).stem}.ipynb"' in page
 
 
 QUESTIONS = {
@@ -114,6 +144,17 @@ async def test_the_search_answers_in_pages_opened_as_files(site: Path) -> None:
         results = page.locator(".md-search-result__list")
         await expect(results).to_contain_text("Answer an erasure request", timeout=60_000)
         assert [one for one in asked if not one.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+@pytest.mark.skipif(installed() is None, reason="no Chromium here: install the package chromium")
+async def test_a_page_can_be_copied_as_markdown(site: Path) -> None:
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto((site / "faq.html").as_uri())
+        await page.get_by_role("button", name="Copy page").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible(timeout=60_000)
+        copied = json.loads(await page.locator("#page-markdown").text_content() or "")
+        assert copied.lstrip().startswith("# Questions and answers")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from mnemic.extract import conversation_context
 from mnemic.extract.conversation_context import Talk
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.language.sentences.classify import between_people
-from mnemic.language.sentences.classify.between_people import Said, measured
+from mnemic.language.sentences.classify.between_people import Said, measure_features
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message
@@ -53,7 +53,7 @@ async def features_of(lines: list[dict[str, object]]) -> list[dict[str, float] |
             message = Message(role="user", content=str(line["message"]), session="s")
             await extractor.extract(message, policy=Policy(), budget=Budget(), deadline=within, talk=heard)
             said = next((one for one in seen if one.content == line["content"]), seen[0] if seen else None)
-            found.append(None if said is None else measured(said))
+            found.append(None if said is None else measure_features(said))
     finally:
         conversation_context.is_worth_telling = judge
     return found

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.stores.cassandra import CassandraStore
 from mnemic.stores.cassandra.encoding import sortable_key
-from mnemic.stores.cassandra.read_cache import KEPT_SECONDS, Answers, Question
+from mnemic.stores.cassandra.partitions import KEPT_SECONDS, Answers, Question
 from mnemic.stores.cassandra.routing import Partition, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, scope
 from mnemic.types import AuditEvent, OutboxEntry

@@ -14,8 +14,7 @@ from mnemic.ports.database_backend import Row, RowReads, Table
 from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
 from mnemic.stores.cassandra.encoding import end_of, pack_row, sortable_key, unpack_row
-from mnemic.stores.cassandra.partitions import Head, Known
-from mnemic.stores.cassandra.read_cache import REPEATED
+from mnemic.stores.cassandra.partitions import REPEATED, Head, Known
 from mnemic.stores.cassandra.routing import (
     AUDIT_BUCKET,
     AUDIT_END,
@@ -37,7 +36,7 @@ from mnemic.stores.transaction_work import Step, drive
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
-    from mnemic.stores.cassandra.read_cache import Answer, Question
+    from mnemic.stores.cassandra.partitions import Answer, Question
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from mnemic.stores.codec import cosines
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.group_state import GroupState
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.rows import Bodies, ScopeState, place_of, places_of, vector_parameter
+from mnemic.stores.postgres.scope_access import GroupState
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.transaction_work import Step

@@ -10,11 +10,11 @@ from mnemic.stores.postgres.audit_chain import AuditAppender
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import OpenDatabase
 from mnemic.stores.postgres.group_commit import GroupCommit
-from mnemic.stores.postgres.group_state import GroupState
 from mnemic.stores.postgres.indexes import Indexes, Promotions
 from mnemic.stores.postgres.loose_reads import LooseReads
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.rows import Bodies, HashedTerms
+from mnemic.stores.postgres.scope_access import GroupState
 from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.types import VectorSpace
 

@@ -25,7 +25,6 @@ from mnemic.stores.codec import (
 from mnemic.stores.postgres.audit_chain import AuditAppender, TenantAppend
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
-from mnemic.stores.postgres.group_state import GroupState, Look
 from mnemic.stores.postgres.indexes import Indexes
 from mnemic.stores.postgres.maintenance import JOBS
 from mnemic.stores.postgres.nearest import Nearest
@@ -48,7 +47,7 @@ from mnemic.stores.postgres.rows import (
     unpack,
     words_are_whole,
 )
-from mnemic.stores.postgres.scope_access import ScopeAccess
+from mnemic.stores.postgres.scope_access import GroupState, Look, ScopeAccess
 from mnemic.stores.postgres.shared_statements import asking
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.maintenance import in_json, usage

@@ -288,8 +288,20 @@ def test_a_time_at_which_it_was_said_is_kept(memory: Memory) -> None:
     (told,) = call(memory.engine.history, memory_id, actor=Actor(user="alice"))
     assert told.occurred_at is not None
     assert told.occurred_at.date() == date(2023, 11, 14)
+    shown = {one["memory"]: one["created_at"] for one in memory.get_all(filters=ALICE)["results"]}
+    assert shown["two"].startswith("2026-03-01T09:00:00")
     assert memory.search("two", filters=ALICE, threshold=0, reference_date="2026-03-02")["results"]
     assert memory.get_all(filters=ALICE, top_k=0) == {"results": []}
+
+
+def test_a_text_that_rules_do_not_understand_is_kept_whatever_its_figures(memory: Memory) -> None:
+    said = [f"Customer {number} reported a leak." for number in range(12)]
+    for one in said:
+        memory.add(one, user_id="alice")
+    for chatter in ("What is the weather like?", "Thanks, bye!"):
+        memory.add(chatter, user_id="alice")
+    held = [one["memory"] for one in memory.get_all(filters=ALICE, top_k=50)["results"]]
+    assert sorted(held) == sorted(said)
 
 
 async def test_the_same_verbs_are_awaited() -> None:

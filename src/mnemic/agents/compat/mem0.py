@@ -46,6 +46,7 @@ from mnemic.engine.extraction import NO_MODEL
 from mnemic.engine.message_forms import remember
 from mnemic.errors import InvalidCandidates, MemoryNotFound, MnemicError, ModelFailed, NotSupported
 from mnemic.maintenance.summarise import shorten_messages
+from mnemic.reason_codes import NOT_UNDERSTOOD
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, async_mode, blocking, verb
 from mnemic.types import Actor, Deadline, Hit, Message, Outcome, Status
@@ -141,7 +142,11 @@ class _Verbs(DualModeApi[M]):
             infer = False
         if infer:
             said = [message for _, message in stored_messages]
-            return await self._add_inferred(said, ids, data, (prompt or "").strip())
+            added = await self._add_inferred(said, ids, data, (prompt or "").strip())
+            if not isinstance(messages, str) or added.get("asked") or added["results"] or not said:
+                return added
+            if not await self._is_unread(said[0], ids):
+                return added
         return {
             "results": [
                 row for one, message in stored_messages for row in await self._add_verbatim(one, message, ids, data)
@@ -164,6 +169,14 @@ class _Verbs(DualModeApi[M]):
                 memory = await engine.get(receipt.memory_id, actor=actor)
                 results.append({"id": memory.memory_id, "memory": text_of(memory), "event": _EVENTS[receipt.outcome]})
         return {"results": results, **({"asked": [one.to_dict() for one in receipts.asked]} if receipts.asked else {})}
+
+    async def _is_unread(self, message: Message, ids: Ids) -> bool:
+        """Return True if rules alone read a text and understood no part of it: a program that adds it wants it kept."""
+        engine = await self._open()
+        if engine.completer is not None:
+            return False
+        skipped = (await engine.capture(message, actor=ids.actor(self._tenant))).skipped
+        return bool(skipped) and all(one.reason == NOT_UNDERSTOOD for one in skipped)
 
     async def _add_verbatim(
         self, given: Mapping[str, Any], message: Message, ids: Ids, data: Mapping[str, Any]

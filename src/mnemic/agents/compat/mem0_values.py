@@ -24,6 +24,7 @@ from mnemic.ports import RecordStore
 from mnemic.retrieve.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
 from mnemic.types.filter_language import meets
+from mnemic.types.search import MESSAGE_CATEGORY
 
 _LOG = logging.getLogger(__name__)
 IDS = ("user_id", "agent_id", "run_id")
@@ -301,8 +302,11 @@ def key_shown(memory: Memory) -> str:
 
 
 def times(memory: Memory) -> dict[str, str]:
-    """Return when a memory was made and last changed. A time of creation in its metadata counts."""
-    given, changed = memory.data.get("created_at"), memory.updated_at.isoformat()
+    """Return when a memory was made and last changed. A time of creation in its metadata counts, and for a message the
+    time at which it was said.
+    """
+    said = memory.occurred_at if memory.category == MESSAGE_CATEGORY else None
+    given, changed = memory.data.get("created_at", said and said.isoformat()), memory.updated_at.isoformat()
     try:
         datetime.fromisoformat(str(given))
     except ValueError:

@@ -149,8 +149,10 @@ def on_post_build(config: Any) -> None:
         (site / place).write_text(relinked(text, f"docs/{place}", place), encoding="utf-8")
         if not place.startswith(UNSEARCHED):
             title, _, rest = text.removeprefix("# ").partition("\n")
-            plain = LINK.sub(lambda found: found[2], CODE.sub("", rest))
+            plain = LINK.sub(lambda found: found[2], re.sub(r"^#.*", "", CODE.sub("", rest), flags=re.MULTILINE))
             first = re.split(r"(?<=[.:])\s", " ".join(plain.split()), maxsplit=1)[0]
+            if place.startswith("frameworks/"):  # these begin with what to install
+                first = f"Memory for {title}: a program that runs, and what the adapter does."
             lines.append(f"- [{title}]({place}): {first}")
     (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mnemic.language.sentences.later_words import tells_end
 from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_bounds import BOUND, beginning, ending
-from mnemic.language.text.time_expressions import Period, periods_in
+from mnemic.language.text.time_expressions import Period, periods_in_english
 from mnemic.language.text.time_words import in_english
 from mnemic.types import Candidate, Kind, Origin
 
@@ -107,7 +107,7 @@ def times_in(text: str, said_at: datetime) -> StatementTimes:
         return StatementTimes()
     # In the zone of the message: a day in words is a day of the speaker.
     today = said_at.date()
-    periods = list(periods_in(BOUND.sub(" ", text), today))
+    periods = list(periods_in_english(BOUND.sub(" ", text) if bounds else text, today))
     # With two days it is unknown which of them the statement is about.
     days = [period.day for period in periods if period.day is not None]
     if len(bounds) + len(days) != 1 or (slip and not bounds):

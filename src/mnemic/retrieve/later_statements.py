@@ -87,7 +87,7 @@ def find_outdated(
     cosines = _cosines([one.vector or b"" for one in ordered])
     if space is not None and space.scale:
         cosines = np.array([[read(space, cosine) for cosine in row] for row in cosines.tolist()])
-    near = _Columns.of(ordered).comparable & (cosines >= LEAST_COSINE)
+    near = _pairs(ordered) & (cosines >= LEAST_COSINE)
     found: dict[str, str] = {}
     for place, later in enumerate(ordered):
         if later.supersedes:
@@ -164,7 +164,7 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     ordered = sorted(stating, key=_moment)
     found: dict[str, list[Memory]] = {}
     stated = [_stated(one.content, one.key) for one in ordered]
-    for before, at in np.argwhere(_Columns.of(ordered).equal).tolist():
+    for before, at in np.argwhere(_pairs(ordered, equal=True)).tolist():
         earlier, later = ordered[before], ordered[at]
         if contests(stated[before], stated[at]):
             found.setdefault(later.memory_id, []).append(earlier)
@@ -191,7 +191,7 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
-    equal, likely = _Columns.of(ordered).equal, _Likeness.of(ordered, question)
+    equal, likely = _pairs(ordered, equal=True), _Likeness.of(ordered, question)
     possible = likely.may_be_newer.tolist()
     stated = [_stated(one.content, one.key) for one in ordered]
     found: dict[str, str] = {}
@@ -222,34 +222,29 @@ def _cosines(vectors: Sequence[Vector]) -> Matrix:
     return rows @ rows.T
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Pairs of memories, in the order of their time: `comparable`, of which the later one may supersede the other (same
-    speaker, equal or higher trust), and those of them that are `equal`: said at different times, and neither has more
-    trust. Two dogs named in one breath are two dogs.
+def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
+    """Return which of memories, in the order of their time, may supersede which earlier one: same speaker, equal or
+    higher trust. With `equal` those said at different times of which neither has more trust: two dogs named in one
+    breath are two dogs.
     """
-
-    comparable: Matrix
-    equal: Matrix
-
-    @classmethod
-    def of(cls, ordered: Sequence[Memory]) -> _Columns:
-        """Return the pairs of these."""
-        said_by = [one.source.speaker or "user" for one in ordered]
+    at = _numbers([one.happened_at for one in ordered]) if equal else np.arange(len(ordered))
+    pairs: Matrix = at[:, None] < at
+    # Most memories of a search are of one person: what all have in common needs no column.
+    owners = [(one.author, *_place(one), one.trust if equal else None) for one in ordered]
+    if len(set(owners)) > 1:
+        pairs &= (own := _numbers(owners))[:, None] == own
+    if len({one.trust for one in ordered}) > 1:
+        pairs &= (trust := np.array([one.trust for one in ordered]))[:, None] <= trust
+    said_by = [one.source.speaker or "user" for one in ordered]
+    if len(set(said_by)) > 1 or not _AIDES.isdisjoint(said_by):
         # An assistant's words do not change the user's facts, although the user may correct the assistant.
-        aide = np.array([one in _AIDES for one in said_by], np.bool_)
-        spoken, owned = _numbers(said_by), _numbers([(one.author, *_place(one)) for one in ordered])
-        trust, moment = np.array([one.trust for one in ordered]), _numbers([one.happened_at for one in ordered])
-        pairs = (spoken[:, None] == spoken) | aide[:, None]
-        pairs &= (owned[:, None] == owned) & (trust[:, None] <= trust)
-        pairs &= np.tri(len(ordered), k=-1, dtype=np.bool_).T
-        pairs[:, aide] = False
-        note = np.array([one.category == NOTE for one in ordered], np.bool_)
-        if note.any():
-            # The budget of the boat does not follow on that of the kitchen.
-            context = _numbers([one.context for one in ordered])
-            pairs &= (context[:, None] == context) | ~(note[:, None] | note)
-        return cls(pairs, pairs & (trust[:, None] == trust) & (moment[:, None] != moment))
+        aide, spoken = np.array([one in _AIDES for one in said_by]), _numbers(said_by)
+        pairs &= ((spoken[:, None] == spoken) | aide[:, None]) & ~aide
+    if any(one.category == NOTE for one in ordered):
+        # The budget of the boat does not follow on that of the kitchen.
+        note, context = np.array([one.category == NOTE for one in ordered]), _numbers([one.context for one in ordered])
+        pairs &= (context[:, None] == context) | ~(note[:, None] | note)
+    return pairs
 
 
 def _place(memory: Memory) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import hmac
 import os
 import threading
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
 class _Stamps:
@@ -52,6 +53,7 @@ def time_of_id(memory_id: str) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
+@lru_cache(maxsize=1024)
 def token_of(secret: bytes, user: str) -> str:
     """Return the pseudonym of a user: 32 hex digits, keyed by the tenant's secret."""
     return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]

@@ -200,19 +200,28 @@ def starts_at(memory: Memory) -> datetime:
 class StepTimer:
     """Stopwatch of the steps: each note records the time since the previous one."""
 
-    __slots__ = ("_last", "_monotonic", "steps")
+    __slots__ = ("_begun", "_monotonic", "_noted")
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._last = monotonic()
-        self.steps: tuple[Step, ...] = ()
+        self._begun = monotonic()
+        self._noted: list[tuple[str, str, float]] = []
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps so far, with their times in milliseconds."""
+        before = (self._begun, *(at for _, _, at in self._noted))
+        return tuple(
+            Step(name=name, decision=decision, ms=round((at - last) * 1000, 3))
+            for last, (name, decision, at) in zip(before, self._noted, strict=False)
+        )
 
     def note(self, name: str, decision: str) -> None:
         """Record that the step `name` is done."""
-        now = self._monotonic()
-        self.steps += (Step(name=name, decision=decision, ms=round((now - self._last) * 1000, 3)),)
-        self._last = now
+        self._noted.append((name, decision, self._monotonic()))
 
     def fork(self) -> StepTimer:
         """Return an independent copy, for work that may run again from the start."""
-        return copy(self)
+        forked = copy(self)
+        forked._noted = [*self._noted]
+        return forked

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.types import Change, Deadline
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox_consumer import BATCH, OutboxConsumer
 from mnemic.write.outbox_maintenance import maintain_outbox
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _LOOK_AFTER = 256
 """Number of changes between checks of the outbox: without readers it is emptied, and a growing one is compacted."""
+
+
+_DELIVERED = BATCH // 2
 
 
 class Publisher:
@@ -48,7 +51,11 @@ class Publisher:
         if self._unseen >= _LOOK_AFTER:
             self._unseen = 0
             self.looking = await maintain_outbox(self._store, fed=bool(self.feeds), before=self.looking)
-        return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
+        missed: tuple[str, ...] = ()
+        # In parts that a consumer takes at once, or it would seem to lag.
+        for first in range(0, len(changes) if self.feeds else 0, _DELIVERED):
+            missed = await self.catch_up(changes[first : first + _DELIVERED], deadline=deadline)
+        return missed
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
         """Deliver the contents of the outbox in the same way, up to one batch for each projection."""

@@ -102,7 +102,11 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
     """Yield the times in `text`, relative to the day it was written; each part of it is read once. Days outside the
     calendar are omitted, and so are dates ("3 March 2025") unless `dated`.
     """
-    text = in_english(text)
+    return periods_in_english(in_english(text), today, dated=dated)
+
+
+def periods_in_english(text: str, today: date, *, dated: bool = True) -> Iterator[Period]:
+    """Yield the times of a text whose times are in English, as `periods_in`."""
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
         if reading in (_named_period, _month) and not dated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -79,7 +79,7 @@ class SqliteStore(JobTables, SingleReads):
         self._process = OneProcess()
         self._spent: list[OpenFile] = []
 
-    @property
+    @cached_property
     def capabilities(self) -> Capabilities:
         return Capabilities(
             name="sqlite",

@@ -298,12 +298,18 @@ class _Likeness:
         return evidence > LEAST_EVIDENCE and not _are_of_two(earlier.content, later.content)
 
 
+_DIGITS = re.compile(r"\d+")
+
+
 def _are_of_two(one: str, other: str) -> bool:
     """Return True if two statements begin with one word and different names, numbers or identifiers after it: "Patient
     Olsen", "Parcel 3".
     """
     (first, *second), (other_first, *other_second) = one.split(None, 2)[:2], other.split(None, 2)[:2]
-    if first != other_first or second == other_second:
+    if first != other_first:  # "Ship1", "Ship37"; not "850 euros"
+        name = _DIGITS.sub("", first)
+        return name != "" and name == _DIGITS.sub("", other_first)
+    if second == other_second:
         return False
     return all(_names_a_thing(word) for word in (*second, *other_second))
 

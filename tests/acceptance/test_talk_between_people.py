@@ -51,13 +51,6 @@ def test_what_the_other_says_is_never_the_users(memory: MemoryManager) -> None:
     assert _talk(memory, "B: I'm allergic to nuts and I live in Graz.", "A: oh ok") == []
 
 
-def test_a_pronoun_is_replaced_by_whom_it_means(memory: MemoryManager) -> None:
-    found = _texts(
-        _talk(memory, "A: My sister moved to Lyon", "B: How is your sister?", "A: She's a nurse at the Bichat.")
-    )
-    assert "My sister's a nurse at the Bichat." in found
-
-
 def test_a_pronoun_that_nobody_can_tell_is_left_out(memory: MemoryManager) -> None:
     assert _texts(_talk(memory, "B: and?", "A: He's a nurse at the children's hospital now.")) == []
 
@@ -67,9 +60,7 @@ def test_between_people_less_is_kept(memory: MemoryManager, text: str) -> None:
     assert _talk(memory, "B: what place", f"A: {text}") == []
 
 
-@pytest.mark.parametrize(
-    "text", ["I'm vegetarian.", "I live with two medics in Cork.", "My aunt has a beagle, Hank.", "I play the guitar."]
-)
+@pytest.mark.parametrize("text", ["I'm vegetarian.", "I live with two medics in Cork.", "My aunt has a beagle, Hank."])
 def test_between_people_facts_are_kept(memory: MemoryManager, text: str) -> None:
     found = _talk(memory, "B: anything new?", f"A: {text}")
     assert found

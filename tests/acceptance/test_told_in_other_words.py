@@ -14,7 +14,6 @@ TOLD: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("If I ask for a recipe, keep it vegan.",), ("If I ask for a recipe, keep it vegan.",)),
     (("If I write in German, answer in German.",), ("If I write in German, answer in German.",)),
     (("When I send you code, review it first.",), ("When I send you code, review it first.",)),
-    (("Kim Kardashian broke up again.",), ()),
     (("I was put on warfarin.",), ("I was put on warfarin.",)),
     (("I take ramipril 5 mg.", "I take ramipril 10 mg now."), ("I take ramipril 10 mg now.",)),
     (

@@ -142,7 +142,6 @@ def test_a_birthday_leaves_the_age(manager: MemoryManager) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Mein Hund heißt Bello.",
         "Notre chien s'appelle Rex.",
         "Nuestro perro se llama Rex.",
         "Il nostro cane si chiama Rex.",

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mnemic.language.sentences.answers import question_of, statement_of
-from mnemic.language.sentences.named_before import person_named, with_person
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)
@@ -29,22 +26,6 @@ def test_nothing_certain_is_answered() -> None:
 def test_a_model_is_not_confirmed_by_a_bare_yes() -> None:
     assert statement_of(question_of("Are you vegan?"), "yes", confirms=False).text == ""
     assert statement_of(question_of("Where do you live?"), "Graz", confirms=False) == ("I live in Graz.", True)
-
-
-def test_whom_a_pronoun_means() -> None:
-    EXAMPLES.assert_right(person_named, "whom_a_pronoun_means")
-
-
-@pytest.mark.parametrize(
-    ("text", "put"),
-    [
-        ("She's a nurse.", "My sister's a nurse."),
-        ("He has two cats.", "My sister has two cats."),
-        ("Her hip is bad.", "My sister's hip is bad."),
-    ],
-)
-def test_a_person_in_the_place_of_a_pronoun(text: str, put: str) -> None:
-    assert with_person(text, "my sister") == put
 
 
 def test_of_a_models_question_only_the_users_own_value_is_taken() -> None:

@@ -10,9 +10,7 @@ from mnemic.extract import Extraction, is_other_person, is_users_own
 from mnemic.language.sentences.answers import question_of, statement_of
 from mnemic.language.sentences.classify.between_people import Said, is_worth_telling
 from mnemic.language.sentences.clauses import sentences
-from mnemic.language.sentences.named_before import opens_with_person, person_named, with_person
 from mnemic.language.sentences.statements import Piece
-from mnemic.language.sentences.unresolved_references import begins_unnamed
 from mnemic.policy.proposal_check import drop_duplicates
 from mnemic.types import Candidate, Message
 
@@ -104,25 +102,6 @@ def answer_in(message: Message, talk: Talk) -> Answer | None:
     # Blanks in place of the answer: it is not read twice, and spans of the rest still refer to the message.
     rest = replace(message, content=" " * end + text[end:])
     return Answer(statement=stated.text, lasts=stated.lasts, asked=asked, end=end, message=message, rest=rest)
-
-
-def by_name(content: str, talk: Talk) -> str:
-    """Return a statement that begins with "he" or "she", with the person that the talk just named in its place, if it
-    named only one; between people an empty text if it named none or several, or only states a beginning ("I start on
-    Monday").
-    """
-    # Between people such a sentence may be about anybody, and a later reader has no context to resolve it.
-    if talk.people and begins_unnamed(content):
-        return ""
-    if not (talk.other or talk.own or talk.people):
-        return content
-
-    if not opens_with_person(content):
-        return content
-    person = person_named(content, talk.other, talk.own)
-    if person:
-        return with_person(content, person)
-    return "" if talk.people else content
 
 
 def is_kept_between_people(content: str, whole: Piece, pieces: Sequence[Piece], talk: Talk) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
-from mnemic.language.sentences.likings import without_marks_around
 from mnemic.language.sentences.pasted_text import data_spans, merge_spans
 from mnemic.language.sentences.tables import straight
 from mnemic.language.text.normalise import invisible
@@ -29,7 +28,6 @@ def readable(text: str) -> str:
     Injected memories, pasted text and longer quotations are blanked out; a marker replaces each.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
-    text = without_marks_around(text)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
     for start, end in merge_spans(shown):
         text = text[:start] + MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]

@@ -24,7 +24,7 @@ import numpy as np
 
 from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, by_name, is_kept_between_people
+from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, is_kept_between_people
 from mnemic.extract.operations import source_of
 from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
 from mnemic.extract.reading_thread import QUICK_CHARS, read_in_thread
@@ -36,10 +36,9 @@ from mnemic.language.sentences.clauses import Clause, clauses
 from mnemic.language.sentences.disputes import FROM_NOW_ON, only_disputes
 from mnemic.language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic.language.sentences.general_knowledge_messages import expounds, speaks_of_self
-from mnemic.language.sentences.main_clause import as_sentence, in_main_order
+from mnemic.language.sentences.main_clause import as_sentence
 from mnemic.language.sentences.pasted_text import announces_text, fiction_from
 from mnemic.language.sentences.remember import bare_request
-from mnemic.language.sentences.social_remarks import is_company
 from mnemic.language.sentences.statements import Piece, Statement, context_of_next, decide_pieces, pieces_of
 from mnemic.language.sentences.tables import other_languages
 from mnemic.language.sentences.temporary_states import takes_back_in_jest
@@ -290,7 +289,6 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
             asked = None
     if asked is not None and sentences:
         _mark_asked(sentences[-1])
-    _mark_social(sentences)
     return sentences
 
 
@@ -300,13 +298,6 @@ def _mark_asked(sentence: Sentence) -> None:
         for piece in (sentence.whole, *sentence.pieces):
             if not piece.certain:
                 piece.asked, piece.reason, piece.ruled = True, None, False
-
-
-def _mark_social(sentences: Sequence[Sentence]) -> None:
-    """Mark the statements next to praise and good wishes."""
-    if any(is_company(clause.text) for sentence in sentences for clause in sentence.clauses):
-        for piece in _pieces(sentences):
-            piece.social = True
 
 
 def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
@@ -361,14 +352,12 @@ class _Findings:
     def keep(self, statement: Statement, text: str, sentence: Sentence) -> None:
         """Propose the typed facts of a statement, and the statement itself if it has more content than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
-        opening, said = text[statement.start : statement.said_from], text[statement.said_from : statement.end]
-        content = as_sentence(in_main_order(opening, said).replace(MARKER, ""))
+        content = as_sentence(text[statement.said_from : statement.end].replace(MARKER, ""))
         # Next to a clause with a value, one without ("and I love kayaking") says more by a single word.
         least = 1 if self._has_keyless(sentence, statement) else 2
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):
             return
         span = statement.start, statement.end
-        content = by_name(content, self.talk)
         if not content:
             self.leave_out(NOT_UNDERSTOOD, span)
         elif not (statement.asked or is_kept_between_people(content, sentence.whole, sentence.pieces, self.talk)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -42,20 +41,6 @@ def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
     assert [leans(one) for one in ("He painted a kite", "I painted it", "I painted a kite")] == [True, True, False]
 
 
-def test_what_stops_short_is_left_out_even_with_a_sentence_before_it() -> None:
-    before, last = _piece("My son built a kite", 0, 19), _piece("I every Tuesday evening", 21, 44)
-    (left,) = decide_pieces([last], last, before)
-    assert isinstance(left, Piece)
-    assert left.reason == "not_understood"
-
-
-def test_a_time_is_kept_with_what_it_is_the_time_of() -> None:
-    before, last = _piece("I see a therapist in Lund", 0, 25), _piece("Every Tuesday at 6", 27, 45)
-    (kept,) = decide_pieces([last], last, before)
-    assert isinstance(kept, Statement)
-    assert (kept.start, kept.end) == (0, 45)
-
-
 def test_what_concerns_safety_is_kept_all_the_same() -> None:
     risky = _piece("He reacts badly to latex", 0, 24, label="safety")
     assert [type(one) for one in decide_pieces([risky], risky, None)] == [Statement]
@@ -74,13 +59,6 @@ def _opinion(keep: float, label: str) -> Opinion:
 
 def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str = "fact") -> Piece:
     return Piece(start, end, text, opinion=_opinion(0.95, label), asked=asked)
-
-
-async def test_a_proverb_is_no_request_to_remember() -> None:
-    async def check(text: str) -> Any:
-        return bool(await _contents(text))
-
-    await EXAMPLES.assert_each_right(check, "a_proverb_is_no_request_to_remember")
 
 
 async def test_who_is_shown_is_not_the_user() -> None:

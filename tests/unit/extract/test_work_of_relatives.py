@@ -21,11 +21,8 @@ async def kept(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "My cousin Pavel drives a tram.",
         "My cousin drives a tram.",
-        "My uncle Pavel drives a taxi.",
         "My aunt flies a helicopter.",
-        "My dad drives a truck for a living.",
         "Our neighbour Ulla drives a lorry.",
     ],
 )

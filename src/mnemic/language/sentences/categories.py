@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from mnemic.language.sentences.classify.classifier import KEPT, Opinion
 from mnemic.language.sentences.habits import HABIT
-from mnemic.language.sentences.likings import LIKING
 from mnemic.language.sentences.preference_wordings import LASTS, PREFERS, WHEN_ASKED
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.text.pattern import Pattern
@@ -42,7 +41,7 @@ def category_of(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
     best = max(opinions, key=lambda one: one.keep, default=None)
     if best is not None and best.kept_as == "safety":
         return "constraint"
-    if any(PREFERS.match(text) or LIKING.match(text) for text in texts):
+    if any(map(PREFERS.match, texts)):
         return "preference"
     if best is None:
         return "fact"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.language.sentences.tables import pattern
+from mnemic.language.text.pattern import Pattern
 
 LONG = 25
 """Minimum number of words of a message that may be about something else than its writer."""
@@ -32,6 +33,9 @@ _WITH_OTHERS = (
 )
 _OF_SELF_ALONE = pattern(rf"\b(?:{_ALONE})\b")
 _OF_SELF = pattern(rf"\b(?:{_ALONE}|{_WITH_OTHERS})\b")
+
+NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
+"""Matches a number, or a name after the beginning of its sentence."""
 
 _SINGLED_OUT = pattern(
     r"\b(?:key|main|important|only|one) (?:thing|point|bit|news|part|takeaway)\b[^:]{0,30}(?::| is\b)|"

@@ -35,12 +35,12 @@ _OPENERS = (
     r" please)?"
     r"(?: please)?|write (?:this |that )?down(?: that)?|"
     # German
-    r"merke? dir(?: bitte| mal)?(?:,? dass)?|(?:bitte )?vergiss (?:bitte )?nicht(?:,? dass)?|"
-    r"denk (?:bitte )?daran(?:,? dass)?|"
-    r"zur info(?:rmation)?|notiere?(?: dir)?(?: bitte)?(?:,? dass)?|schreib dir auf(?:,? dass)?|"
+    r"merke? dir(?: bitte| mal)?|(?:bitte )?vergiss (?:bitte )?nicht|"
+    r"denk (?:bitte )?daran|"
+    r"zur info(?:rmation)?|notiere?(?: dir)?(?: bitte)?|schreib dir auf|"
     r"speichere?(?: dir)?(?: bitte)?"
-    r"(?: das)?(?:,? dass)?|behalte? (?:bitte )?im (?:hinter)?kopf(?:,? dass)?|fürs? (?:die akten|protokoll)|"
-    r"(?:nur )?damit du(?:'s| es)? weißt|zu deiner information|wisse(?:,? dass)?|"
+    r"(?: das)?|behalte? (?:bitte )?im (?:hinter)?kopf|fürs? (?:die akten|protokoll)|"
+    r"(?:nur )?damit du(?:'s| es)? weißt|zu deiner information|wisse|"
     # French
     r"retiens(?: bien)?(?: que| qu')?|retenez(?: que)?|n'oublie[sz]? pas(?: que| qu')?|souviens-toi(?: que| bien)?|"
     r"rappelle-toi(?: que)?|note[sz]?(?: bien)?(?: que| qu')|note[sz]?(?=\s?:)|pour (?:ton |votre )?info(?:rmation)?|"
@@ -62,10 +62,10 @@ _OPENERS = (
     r"fica a saber(?: que)?|guarde?(?: isto| isso)?|memorize?(?: que)?|regista(?: que)?|"
     r"para (?:constar|registr?o)|"
     # Dutch
-    r"onthoud(?: dat)?|vergeet (?:alsjeblieft )?niet(?: dat)?|denk eraan(?: dat)?|noteer(?: dat)?|"
+    r"onthoud|vergeet (?:alsjeblieft )?niet|denk eraan|noteer|"
     r"ter info(?:rmatie)?|"
-    r"hou(?:d)? (?:er )?rekening mee(?: dat)?|schrijf (?:dit )?op(?: dat)?|voor de goede orde|"
-    r"hou(?:d)? in gedachten(?: dat)?|sla (?:dit )?op|let op"
+    r"hou(?:d)? (?:er )?rekening mee|schrijf (?:dit )?op|voor de goede orde|"
+    r"hou(?:d)? in gedachten|sla (?:dit )?op|let op"
 )
 _OPENING = pattern(
     rf"^\W{{0,3}}{_ADDRESS}{_ASK}(?:{_OPENERS})(?:,? please|,? bitte)?(?!\w)(?P<mark>\s?(?:[:,;–—-]|\.\.\.)\s?| |$)"

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mnemic.language.sentences.activities import does_regularly
-from mnemic.language.sentences.arrangements import is_arrangement
 from mnemic.language.sentences.categories import category_of, is_order
 from mnemic.language.sentences.classify.classifier import Opinion
 from mnemic.language.sentences.clauses import Clause
 from mnemic.language.sentences.exclusion_rules import Mood, is_certain, left_out
-from mnemic.language.sentences.general_knowledge_messages import is_about_the_world, is_singled_out, speaks_of_self
+from mnemic.language.sentences.general_knowledge_messages import (
+    NAMED,
+    is_about_the_world,
+    is_singled_out,
+    speaks_of_self,
+)
 from mnemic.language.sentences.habits import HABIT, MEDICATED
-from mnemic.language.sentences.likings import LIKED_FROM, LIKING
-from mnemic.language.sentences.plain_states import PLAIN_FROM, is_plain_state
 from mnemic.language.sentences.preference_wordings import (
     CONTINUES,
     DOES,
@@ -30,7 +31,6 @@ from mnemic.language.sentences.preference_wordings import (
 )
 from mnemic.language.sentences.reasons import UNSURE_FROM, is_unsure, reason_of
 from mnemic.language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
-from mnemic.language.sentences.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
 from mnemic.language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
@@ -47,16 +47,12 @@ URGENT_FROM = 0.6
 """The same if a loss does harm: statements about safety, and about the assistant's behaviour."""
 SAFETY_FROM = 0.15
 """Minimum probability of `safety` for a statement that may concern it, whatever its other classes."""
+WANTED_FROM = 0.6
+"""The same for a wish that a rule reads as a request: "I want everything in X"."""
 SAID_FROM = 0.3
 """The same for a worded preference or instruction, also within a question: "I prefer X", "always do X when I ask"."""
-WANTED_FROM = 0.6
-"""The same for such a statement that a rule reads as a request: "I want everything in X"."""
-SOCIAL_FROM = 0.78
-"""The same in a message with praise or good wishes to the listener: it is a conversation between people, mostly not
-stored, rather than one with an assistant.
-"""
 ALOOF_FROM = 0.9
-"""The same there for a statement without a word for its speaker."""
+"""The same for world talk."""
 PART_FROM = 0.8
 """The same for a part of a short sentence that is not worth storing whole ("I made it up, so I have no recipe")."""
 WORDS_KEEP_FROM = 0.55
@@ -64,7 +60,7 @@ WORDS_KEEP_FROM = 0.55
 unseen frames it stored 49 % at 0.7, 79 % here, with a precision of 93 and 79 %, when chosen.
 """
 ARRANGED_FROM = 0.1
-"""The same for a standing order, the speaker's arrangement or a thing they use, by the rules."""
+"""The same for a standing order."""
 ORDERED_FROM = 0.96
 """The same if a rule reads a request: "keep answers short" is one and lasts."""
 ASKED_FROM = 0.3
@@ -93,9 +89,9 @@ _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 @dataclass(slots=True)
 class Piece:
     """Part of a sentence: its span and the `reason` against it (`ruled`: by the rules, `certain`: beyond doubt,
-    `unsure`: only because it means little alone); `asked`: the user asked to remember it (`hinted`: perhaps); `social`:
-    its message has social remarks; the classifier's `opinion`, the probability of `world` talk; `expounds`: its message
-    is such talk; `trails`: a word or two after "but", only about the part before it ("tiny but nice").
+    `unsure`: only because it means little alone); `asked`: the user asked to remember it (`hinted`: perhaps); the
+    classifier's `opinion`, the probability of `world` talk; `expounds`: its message is such talk; `trails`: a word or
+    two after "but", only about the part before it ("tiny but nice").
     """
 
     start: int
@@ -108,7 +104,6 @@ class Piece:
     ruled: bool = False
     certain: bool = False
     hinted: bool = False
-    social: bool = False
     world: float = 0.0
     expounds: bool = False
     trails: bool = False
@@ -144,8 +139,6 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
         if request is not None and len(sentence) == 1 and not clause.text[request[0] :].strip(" .!"):
             request = None  # "Remember!" has no content
         asked = asked or (request is not None and request[1])
-        if asked and is_company(clause.text[request[0] if request else 0 :]):
-            request, asked = None, False  # "don't forget, you can do it" is encouragement, without content
         reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
         silent = not _LETTER.search(clause.text)
         reason = NOT_DURABLE if silent else reason
@@ -198,13 +191,12 @@ def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> It
     `before` is the last part of the previous sentence, which the first part may depend on.
     """
     asked_afterwards = is_asked_afterwards(whole.text)
-    if whole.asked and all(_is_a_saying(piece) or piece.text.count(" ") == 0 for piece in pieces):
+    if whole.asked and all(piece.text.count(" ") == 0 for piece in pieces):
         for piece in (whole, *pieces):
             piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
     for piece in pieces:
-        if piece.asked and (_is_a_saying(piece) or asks_alone(piece.text)):
-            piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
-            piece.said_from = piece.end if asks_alone(piece.text) else piece.said_from
+        if piece.asked and asks_alone(piece.text):
+            piece.asked, piece.hinted, piece.reason, piece.said_from = False, False, NOT_DURABLE, piece.end
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS or is_standing_order(whole.text)
     if short and not any(piece.ruled and piece.reason for piece in pieces):
@@ -233,25 +225,13 @@ def context_of_next(before: Piece | None, pieces: Sequence[Piece], text: str) ->
     return last if len(both.split()) > LONGEST_LEANT_ON else Piece(before.start, last.end, both)
 
 
-def _is_a_saying(piece: Piece) -> bool:
-    """Return True if a request to remember between people concerns a general truth: "Remember, it takes time!"."""
-    said = _piece_text(piece)
-    if OWN.search(said) or NAMED.search(said):
-        return False
-    return PROVERB.match(said) is not None or (piece.social and piece.keep < UNSURE_FROM)
-
-
-def _piece_text(piece: Piece) -> str:
-    return piece.text[max(0, piece.said_from - piece.start) :]
-
-
 def _says_little_alone(piece: Piece) -> bool:
     """Return True if a part of a sentence not worth storing is not stored on its own."""
     if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
         return False
     if LEANING.search(piece.text):
         return True
-    if PREFERS.match(piece.text) or LASTS.match(piece.text) or LIKING.match(piece.text):
+    if PREFERS.match(piece.text) or LASTS.match(piece.text):
         return False
     return piece.keep < PART_FROM
 
@@ -277,7 +257,7 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
 
 def _keep_run(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield a run of parts as one statement, or its parts as not understood if it refers to something unknown."""
-    alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
+    alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON
     if (alone or not leans(run[0].text)) and _hangs(run[0], judged):
         for piece in run:
             piece.reason = NOT_UNDERSTOOD
@@ -332,7 +312,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
         least = ASKED_FROM
     if piece.reason is not None:
         wanted = WANTED_FROM if HABIT.match(piece.text) else ORDERED_FROM
-        least = wanted if not asked_afterwards else URGENT_FROM
+        least = URGENT_FROM if asked_afterwards else wanted
     if piece.keep >= least:
         piece.reason = None
     elif piece.reason is None:
@@ -348,29 +328,23 @@ def _is_world_talk(piece: Piece) -> bool:
     risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
     if risky or speaks_of_self(piece.text) or is_singled_out(piece.text):
         return False
-    if is_standing_order(piece.text) or (is_arrangement(piece.text) and not piece.expounds):
+    if is_standing_order(piece.text):
         return False
     return piece.expounds or (piece.keep < ALOOF_FROM and is_about_the_world(piece.text, piece.world))
 
 
 def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the minimum probability for storing a statement without a request to remember it."""
-    if is_standing_order(piece.text) or is_arrangement(piece.text) or does_regularly(piece.text):
+    if is_standing_order(piece.text):
         return ARRANGED_FROM
-    if not piece.social and LIKING.match(piece.text):
-        return LIKED_FROM
-    if PREFERS.match(piece.text) or LASTS.match(piece.text) or (not piece.social and HABIT.match(piece.text)):
+    if PREFERS.match(piece.text) or LASTS.match(piece.text) or HABIT.match(piece.text):
         return SAID_FROM
-    if is_plain_state(piece.text):
-        return PLAIN_FROM
     if MEDICATED.search(piece.text):
         return ASKED_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
     if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM:
         return URGENT_FROM
-    if piece.social:
-        return SOCIAL_FROM if speaks_of_self(piece.text) else ALOOF_FROM
     return NAMED_FROM if NAMED.search(piece.text) else KEEP_FROM
 
 

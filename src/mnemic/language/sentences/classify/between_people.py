@@ -15,7 +15,6 @@ from functools import lru_cache
 from math import exp, log
 from pkgutil import get_data
 
-from mnemic.language.sentences.activities import does_regularly
 from mnemic.language.sentences.casual_spelling import written_out
 from mnemic.language.sentences.classify.classifier import Opinion
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
@@ -25,7 +24,7 @@ from mnemic.language.sentences.unresolved_references import leans
 WORTH_FROM = 0.65
 """Minimum probability for storing a statement of a talk between people. Of 555 statements of chats and telephone calls,
 each judged by weights trained without its talk, 64 % above it are of use and 21 % borderline, instead of 34 and 26 % of
-all; 48 % of those of use remain. Things that a rule knows its speaker does or uses are exempt.
+all; 48 % of those of use remain.
 """
 SURE = 0.98
 """Maximum probability for the log odds; the minimum is 1 minus it."""
@@ -117,7 +116,7 @@ def worth(said: Said) -> float:
 
 def is_worth_telling(said: Said) -> bool:
     """Return True if a statement of a talk between people is worth storing."""
-    return does_regularly(said.content) or worth(said) >= WORTH_FROM
+    return worth(said) >= WORTH_FROM
 
 
 def _log_odds(probability: float) -> float:

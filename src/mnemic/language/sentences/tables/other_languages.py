@@ -78,17 +78,6 @@ FREE = (
     Rule(pattern=THINKS, category="opinion", confidence=0.6),
 )
 
-PERHAPS = _words(
-    r"vielleicht|(?:wenn|falls) ich|angenommen|peut-être|si j'|si je|supposons|forse|se (?:fossi|avessi)|talvez|se eu",
-    r"(?:spiele?n?|trage?n?) (?:mich |uns )?(?:\w+ )?mit de[mr] (?:gedanken|idee)",
-    r"(?:joue|jouons|caresse) (?:avec )?l'idée|(?:juego|jugamos|coqueteo) con la idea",
-    r"(?:gioco|giochiamo|accarezzo) (?:con )?l'idea|(?:brinco|jogo) com a ideia",
-    r"(?:speel|spelen|loop|rondloop) (?:\w+ )?(?:met|rond met) (?:de gedachte|het idee)",
-    r"может быть|возможно|если бы|допустим",
-    joined=(r"也许|如果|假设", r"शायद|अगर|यदि", r"아마|만약"),
-)
-"""Matches guesses and conditions."""
-
 REPORTED = _words(
     r"(?:er|sie|meine? \w{2,20}) (?:sagte?|meinte)|(?:il|elle|m(?:on|a) \w{2,20}) (?:a )?dit",
     r"(?:lui|lei|mi[oa] \w{2,20}) (?:dice|ha detto)|(?:ele|ela|meu \w{2,20}|minha \w{2,20}) (?:diz|disse)",
@@ -101,6 +90,3 @@ REPORTED = _words(
     ),
 )
 """Matches another person's words and thoughts."""
-
-LEANING = pattern(r"(?:^|\s)(?:이에|이를|그것[이을은]?|같은 (?:방식|방법|이유)[을으]?로?|이렇게|그렇게)(?:\s|$)")
-"""Matches a Korean statement about the one before it, which means little alone."""

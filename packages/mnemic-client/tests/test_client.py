@@ -35,6 +35,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
+from mnemic.types.trace import UseAudit
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of
 from tests.service import Served, serving
@@ -276,6 +277,12 @@ def test_what_was_blocked_is_told() -> None:
     said = report_of(REPORT | {"blocked": [{"key": "seat", "reason": "consent", "level": "user"}]})
     assert [(one.key, one.reason) for one in said.blocked] == [("seat", "consent")]
     assert report_of(REPORT).blocked == ()
+
+
+def test_how_certain_the_use_of_a_memory_is_reaches_the_caller_of_a_service() -> None:
+    audit = UseAudit(cited=("m1",), likely=("m1",), certainty={"m1": 0.7})
+    sent = replace(report_of(REPORT), audit=audit).as_dict()
+    assert report_of(REPORT | {"audit": json.loads(json.dumps(sent["audit"]))}).audit == audit
 
 
 def test_upkeep_goes_by_the_rules_that_are_given(served: Served) -> None:

@@ -115,7 +115,7 @@ class RunReport(Serialisable):
             "used_memory_keys": list(self.used_memory_keys),
             "applied_memory": [dict(entry) for entry in self.applied_memory],
             "memory_state": [dict(entry) for entry in self.memory_state],
-            "audit": {name: list(getattr(self.audit, name)) for name in UseAudit.__slots__},
+            "audit": self.audit.to_dict(),
             "skipped": [{"reason": entry.reason, "key": entry.key} for entry in self.skipped],
             **({"for_review": [_review_entry(one) for one in self.for_review]} if self.for_review else {}),
             **({"asked": [one.to_dict() for one in self.asked]} if self.asked else {}),

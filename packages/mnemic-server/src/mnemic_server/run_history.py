@@ -77,7 +77,7 @@ def run_dict(one: RunRecord, texts: TurnTexts | None) -> dict[str, Any]:
         "status": one.status,
         "stop_reason": one.stop_reason,
         "outcome": one.outcome,
-        **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
+        **one.audit.to_dict(),
         "steps": list(one.steps),
         "adapter": one.by,
         "agent": one.agent,

@@ -7,7 +7,7 @@ instructions. The schemas help the model; the contracts of `mnemic.policy.propos
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -396,13 +396,20 @@ def answer_prompt(
     return json_prompt(ANSWER_SYSTEM, payload, "answer", ANSWER_SCHEMA)
 
 
-def chat_prompt(conversation: Sequence[Mapping[str, str]], memory: str, message: str, *, today: date) -> Prompt:
-    """Asks for the next turn of a conversation, in words. What stays the same stands first: a cache can hold the turns
-    so far, and the memories come after them.
+def chat_prompt(
+    conversation: Sequence[Mapping[str, str]],
+    memory: str,
+    message: str,
+    *,
+    today: date,
+    tell: Callable[[str], None] | None = None,
+) -> Prompt:
+    """Asks for the next turn of a conversation, in words, which `tell` gets as they come. What stays the same stands
+    first: a cache can hold the turns so far, and the memories come after them.
     """
     said = "\n\n".join(part for part in (f"Today is {today.isoformat()}.", memory, message) if part)
     turns = tuple((turn["role"], turn["content"]) for turn in conversation)
-    return Prompt(system=CHAT_SYSTEM, before=turns, user=said, schema_name="reply", may_be_prose=True)
+    return Prompt(system=CHAT_SYSTEM, before=turns, user=said, schema_name="reply", may_be_prose=True, tell=tell)
 
 
 def judge_prompt(said: str, known: Sequence[str]) -> Prompt:

@@ -297,3 +297,17 @@ def test_a_turn_is_kept_with_what_the_model_was_shown_and_answered(mnemic: Call,
     (turn,) = data["turns"]
     assert (turn["question"], turn["answer"]) == ("What is my cat called?", "0 before; memory has Miso: True")
     assert "Miso" in turn["block"]
+
+
+def test_an_answer_is_shown_as_it_comes_without_what_the_model_thought(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def thinking(request: ModelRequest) -> str:
+        return json.dumps(NOTHING) if request.user.startswith("{") else "<think>Cats.</think>\nMiso, of course."
+
+    with ScriptedModelServer(thinking) as server:
+        monkeypatch.setenv("MNEMIC_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        told = mnemic("chat", "--quiet", stdin="What is my cat called?\n").stdout
+        assert server.requests[0].body["stream"] is True
+    assert told == "Miso, of course.\n"

@@ -20,7 +20,7 @@ import pytest
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.maintenance.summary_prompts import reflection_prompt
 from mnemic.models import openai_client
-from mnemic.models.openai_completer import OpenAICompleter
+from mnemic.models.openai_completer import OpenAICompleter, SpokenOnce
 from mnemic.ports import Completer
 from mnemic.runtime.clock import SystemClock
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
@@ -337,3 +337,36 @@ def test_constructing_imports_no_client() -> None:
 def test_it_is_a_completer() -> None:
     model: Completer = OpenAICompleter("gpt-4.1-mini")
     assert model.model == "gpt-4.1-mini"
+
+
+async def test_an_answer_in_words_is_told_as_it_comes() -> None:
+    pieces: list[str] = []
+    prompt = Prompt(system="s", user="Hello?", may_be_prose=True, tell=pieces.append)
+    with ScriptedModelServer(["Good morning!"]) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        answer = await completer.complete(prompt, deadline=within(10))
+        await completer.close()
+    assert ("".join(pieces), answer.text) == ("Good morning!", "Good morning!")
+    assert (answer.input_tokens, answer.output_tokens, answer.calls) == (7, 5, 1)
+    assert server.requests[0].body["stream"] is True
+
+
+async def test_a_server_that_cannot_stream_answers_in_one_piece() -> None:
+    prompt = Prompt(system="s", user="Hello?", may_be_prose=True, tell=lambda piece: None)
+    refusal = Reply.status(400, param="stream")
+    with ScriptedModelServer([refusal, "Good morning!", "Again!"]) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        answers = [(await completer.complete(prompt, deadline=within(10))).text for _ in range(2)]
+        await completer.close()
+    assert answers == ["Good morning!", "Again!"]
+    assert ["stream" in request.body for request in server.requests] == [True, False, False]
+
+
+async def test_an_answer_of_which_a_part_was_told_is_not_asked_for_again() -> None:
+    told: list[str] = []
+    once = SpokenOnce(Prompt(system="s", user="Hello?", tell=told.append))
+    assert once.prompt.tell is not None
+    once.prompt.tell("Good mor")
+    with pytest.raises(ModelUnavailable) as caught, once.guard():
+        raise ModelUnavailable
+    assert (told, caught.value.permanent) == (["Good mor"], True)

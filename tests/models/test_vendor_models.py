@@ -281,3 +281,20 @@ def test_a_vendor_whose_client_is_not_installed_is_told_with_the_line_that_insta
     assert "pip install 'mnemic[azure-openai]'" in told
     with pytest.raises(MissingExtra, match="azure-openai"):
         build_completer(settings, SystemClock())
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "ollama"])
+async def test_an_answer_in_words_is_told_as_it_comes(vendor: str) -> None:
+    pieces: list[str] = []
+    async with asked(vendor, ["Good morning!"]) as (completer, server):
+        told = Prompt(system="s", user="Hello?", may_be_prose=True, tell=pieces.append)
+        answer = await completer.complete(told, deadline=within(20))
+    assert ("".join(pieces), answer.text) == ("Good morning!", "Good morning!")
+    assert server.requests[0].body["stream"] is True
+
+
+async def test_the_stable_part_of_a_prompt_is_marked_for_anthropics_cache() -> None:
+    async with asked("anthropic", [{"items": []}]) as (completer, server):
+        await completer.complete(Prompt(system="The rules.", user="{}"), deadline=within(20))
+    (block,) = server.requests[0].body["system"]
+    assert (block["text"], block["cache_control"]["type"]) == ("The rules.", "ephemeral")

@@ -16,7 +16,7 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
 from mnemic.cli.result_texts import capture_text, cost_text, label, report_dict, written_words
 from mnemic.cli.shared_options import Given, OpenMemory
-from mnemic.cli.terminal import at_terminal, json_text, note, say
+from mnemic.cli.terminal import at_terminal, json_text, note, printable, say
 from mnemic.engine.message_forms import captured_after
 from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson
@@ -39,6 +39,8 @@ LOOKED_UP_WITHIN = 20
 """Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
 ANSWERED_WITHIN = 60.0
 """Seconds for an answer, or the budget of a turn if that is longer."""
+_HELD_BACK = ("<", "{", "[", "`")
+"""Beginnings of answers that are read as a whole."""
 LEAVE = ("/quit", "/exit")
 LEAVING = "/quit or Ctrl-D leaves"
 _COMMAND = re.compile(r"/[A-Za-z?-]*(?=\s|$)")
@@ -74,6 +76,31 @@ class Turn:
         return fields | ({} if self.failed is None else {"error": self.failed})
 
 
+class _Spoken:
+    """Passes on an answer as it comes, once it is clear that it is neither a thought nor data."""
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self._told, self._held, self._open = told, "", False
+
+    def __call__(self, piece: str) -> None:
+        """Take the next piece."""
+        if self._open:
+            self._told(piece)
+            return
+        self._held += piece
+        begun = without_thought(self._held)
+        if begun and not begun.startswith(_HELD_BACK):
+            self._open = True
+            self._told(begun)
+
+    def end(self, answer: str | None) -> None:
+        """End the line, with the whole of an answer that was held back."""
+        if not self._open and answer is not None:
+            self._told(answer)
+        if self._open or answer is not None:
+            self._told("\n")
+
+
 @dataclass(slots=True)
 class Conversation:
     """The turns so far, as the model is to see them."""
@@ -84,7 +111,7 @@ class Conversation:
         self, engine: MemoryEngine, actor: Actor, message: str, told: Callable[[str], None] | None = None
     ) -> Turn:
         """Show the model what memory has for `message`, let it answer, then remember from the message. `told` gets the
-        answer at once: nobody waits for what is remembered.
+        answer as it comes: nobody waits for what is remembered.
         """
         begun = engine.clock.now()
         config = InjectionConfig(timeout=timedelta(seconds=LOOKED_UP_WITHIN))
@@ -92,13 +119,14 @@ class Conversation:
         injection = await injector.inject([{"role": "user", "content": message}])
         block = injection.block()
         answer, failed = None, None
+        spoken = None if told is None else _Spoken(told)
         with counting() as meter:
             try:
-                answer = await self._answer(engine, block, message)
+                answer = await self._answer(engine, block, message, spoken)
             except ModelFailed as failure:
                 failed = failure.reason
-        if answer is not None and told is not None:
-            told(answer)
+        if spoken is not None:
+            spoken.end(answer)
         if injection.injected:
             await keep_injection(engine, actor, injection.run, message, answer, begun)
         said = Message(role="user", content=message, session=actor.session)
@@ -115,14 +143,20 @@ class Conversation:
         words = await written_words(report, engine, actor)
         return Turn(message, block, answer, report, recorded, failed, words, report.cost + meter.cost)
 
-    async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
+    async def _answer(
+        self, engine: MemoryEngine, block: ContextBlock, message: str, spoken: _Spoken | None
+    ) -> str | None:
         """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
         if engine.completer is None:
             return None
         clock, seconds = engine.clock, max(ANSWERED_WITHIN, engine.rules.budget.max_seconds)
         deadline = Deadline.after(timedelta(seconds=seconds), clock.monotonic)
         prompt = chat_prompt(
-            self.said[-2 * REMEMBERED_TURNS :], block.text, message, today=clock.now().astimezone().date()
+            self.said[-2 * REMEMBERED_TURNS :],
+            block.text,
+            message,
+            today=clock.now().astimezone().date(),
+            tell=spoken,
         )
         completion = await engine.completer.complete(prompt, deadline=deadline)
         prose = without_thought(completion.text)
@@ -161,12 +195,16 @@ def chat_(given: Given, quiet: bool) -> Exit:
         if at_terminal():
             note(LEAVING)
         conversation = Conversation()
-        told = None if given.as_json else say
+        told = None if given.as_json else _tell
         for message in _messages():
             turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message, told))
             _show(given, opened, turn, quiet=quiet)
             failed = failed or turn.failed is not None or exit_code_of_run(turn.report.stop_reason) is Exit.MODEL
     return Exit.MODEL if failed and not at_terminal() else Exit.OK
+
+
+def _tell(piece: str) -> None:
+    click.echo(printable(piece), nl=False)
 
 
 def _facts(turn: Turn) -> list[str]:

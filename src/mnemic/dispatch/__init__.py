@@ -30,6 +30,7 @@ from mnemic.policy.candidate_check import check_candidate
 from mnemic.policy.grant import Grant, denial
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import LimitCheck, Limits
+from mnemic.ports.metering import charge_models_to
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.types.scope import checked_actor
@@ -37,7 +38,7 @@ from mnemic.write.commit import blocked_receipt
 from mnemic.write.limiter import Limiter, words_read
 
 if TYPE_CHECKING:
-    from mnemic.types import SearchResult
+    from mnemic.types import Cost, SearchResult
     from mnemic.write.draft import Draft
 
 
@@ -142,12 +143,14 @@ class Spans(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Watchers:
-    """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they
-    receive every receipt; a search, which is not dispatched, is reported separately. `spans` are around both.
+    """Callbacks after each write, each search and each call of a language model, the last with its tenant, for
+    counting. They neither wait nor raise. As a middleware they receive every receipt; the others, which are not
+    dispatched, are reported separately. `spans` are around writes and searches.
     """
 
     on_write: Callable[[WriteReceipt], None] | None = None
     on_search: Callable[[SearchResult], None] | None = None
+    on_model: Callable[[str, Cost], None] | None = None
     spans: Spans | None = None
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
@@ -163,6 +166,11 @@ class Watchers:
                 if isinstance(receipt, WriteReceipt):
                     self.on_write(receipt)
         return answer
+
+    def charge_models(self, tenant: str) -> None:
+        """Report the calls of language models from here on as the tenant's, also those in tasks started by this one."""
+        if self.on_model is not None:
+            charge_models_to(partial(self.on_model, tenant))
 
     def report_search(self, result: SearchResult) -> SearchResult:
         """Report a search; returns its result."""

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Protocol
 
+from mnemic.dispatch import Watchers
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import is_recorded
@@ -64,6 +65,7 @@ class CaptureEngine(Protocol):
 
     store: RecordStore
     clock: Clock
+    watchers: Watchers
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Store the messages themselves."""
@@ -220,6 +222,7 @@ class BackgroundCapture:
             self.counts["small_talk"] += len(messages)
             return None
         keys = [f"waiting:{one.memory_id}" for one in part]
+        self._engine.watchers.charge_models(part[0].actor.tenant)
         # They are of the time at which they were put here: an erasure since then refuses what is learnt from them.
         with words_read(min(time_of_id(one.memory_id) for one in part), anew=True):
             reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mnemic.errors import InvalidConfig, ModelEmpty
 from mnemic.models.clients import ClientPerLoop, OpenModel
 from mnemic.models.failures import call_failed
 from mnemic.models.openai_client import CallFailed, FailureCause
-from mnemic.models.openai_completer import ask_simplifying, model_error, plain_json
+from mnemic.models.openai_completer import SpokenOnce, ask_simplifying, model_error, plain_json
 from mnemic.types import Completion, Deadline, Prompt
 
 if TYPE_CHECKING:
@@ -51,9 +51,11 @@ class VendorCompleter:
         if self._clients.closed:
             raise model_error(CallFailed(FailureCause.REFUSED, "closed"), calls=0)
         model = await self._clients.get()
-        answer, self._options = await ask_simplifying(
-            prompt, self._options, lambda one: self._ask(model, prompt, one, deadline)
-        )
+        told = SpokenOnce(prompt)
+        with told.guard():
+            answer, self._options = await ask_simplifying(
+                prompt, self._options, lambda one: self._ask(model, told.prompt, one, deadline)
+            )
         return answer
 
     async def close(self) -> None:
@@ -78,10 +80,39 @@ class VendorCompleter:
         try:
             # The client's timeout bounds each read; a server that drips bytes would outlive it.
             async with asyncio.timeout(seconds):
-                answer = await model_request(model, turns, model_settings=settings, model_request_parameters=parameters)
+                if prompt.tell is None:
+                    answer = await model_request(
+                        model, turns, model_settings=settings, model_request_parameters=parameters
+                    )
+                else:
+                    answer = await _gather_pieces(model, turns, settings, parameters, prompt.tell)
         except Exception as error:  # noqa: BLE001 - the vendors' clients raise classes of many kinds
             raise call_failed(error) from None
         return _completion(answer, self._model)
+
+
+async def _gather_pieces(
+    model: Model,
+    turns: list[ModelMessage],
+    settings: ModelSettings,
+    parameters: ModelRequestParameters,
+    tell: Callable[[str], None],
+) -> ModelResponse:
+    """Give each piece of a streamed answer to `tell`, and return the whole."""
+    from pydantic_ai.direct import model_request_stream
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    asked = model_request_stream(model, turns, model_settings=settings, model_request_parameters=parameters)
+    async with asked as stream:
+        async for event in stream:
+            piece = ""
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+                piece = event.part.content
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                piece = event.delta.content_delta
+            if piece:
+                tell(piece)
+        return stream.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +133,14 @@ def _settings(model: Model, prompt: Prompt, *, temperature: bool) -> ModelSettin
     from pydantic_ai.settings import ModelSettings
 
     settings = ModelSettings(thinking=False, max_tokens=prompt.max_output_tokens)
+    if model.system == "anthropic":
+        # The instructions stay the same from call to call; this vendor caches only what is marked.
+        settings = cast("ModelSettings", {**settings, "anthropic_cache_instructions": True})
     fixed = model.profile.get("anthropic_disallows_sampling_settings", False) or (
         model.profile.get("openai_supports_reasoning", False)
         and not model.profile.get("openai_supports_reasoning_effort_none", False)
     )
-    return ModelSettings(**settings, temperature=0.0) if temperature and not fixed else settings
+    return cast("ModelSettings", {**settings, "temperature": 0.0}) if temperature and not fixed else settings
 
 
 def _parameters(model: Model, prompt: Prompt, *, schema: bool) -> ModelRequestParameters:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -47,9 +48,11 @@ class OpenAICompleter:
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         """Return the answer of the server; see `mnemic.ports.Completer`."""
-        answer, self._dialect = await ask_simplifying(
-            prompt, self._dialect, lambda one: self._ask(prompt, one, deadline)
-        )
+        told = SpokenOnce(prompt)
+        with told.guard():
+            answer, self._dialect = await ask_simplifying(
+                prompt, self._dialect, lambda one: self._ask(told.prompt, one, deadline)
+            )
         return answer
 
     async def close(self) -> None:
@@ -63,7 +66,8 @@ class OpenAICompleter:
 
         async def request(client: AsyncOpenAI, seconds: float) -> object:
             create: Any = client.chat.completions.create  # its overloads do not take options made at run time
-            return await create(model=self._model, messages=messages, timeout=seconds, **options)
+            answer = await create(model=self._model, messages=messages, timeout=seconds, **options)
+            return await _gather_pieces(answer, prompt.tell) if prompt.tell and dialect.streams else answer
 
         return _completion(await self._client.call(request, deadline), self._model)
 
@@ -76,12 +80,15 @@ class _Dialect:
     schema: bool = True
     json_mode: bool = True
     temperature: bool = True
+    streams: bool = True
     limit_name: str = "max_tokens"
 
     def options(self, prompt: Prompt) -> dict[str, object]:
         options: dict[str, object] = {self.limit_name: prompt.max_output_tokens}
         if self.temperature:
             options["temperature"] = 0
+        if self.streams and prompt.tell is not None:
+            options |= {"stream": True, "stream_options": {"include_usage": True}}
         if self.schema and prompt.schema is not None:
             schema = plain_json(prompt.schema)
             schema = schema if self.bounds else _drop_bounds(schema)
@@ -97,6 +104,8 @@ class _Dialect:
             return replace(self, limit_name="max_completion_tokens")
         if self.temperature and "temperature" in about:
             return replace(self, temperature=False)
+        if self.streams and prompt.tell is not None and "stream" in about:
+            return replace(self, streams=False)
         if self.schema and prompt.schema is not None:
             if self.bounds and any(bound in about for bound in _BOUNDS):
                 return replace(self, bounds=False)
@@ -135,6 +144,49 @@ def _is_strict(schema: object) -> bool:
         if set(schema.get("required", ())) != set(properties or ()):
             return False
     return all(map(_is_strict, schema.values()))
+
+
+async def _gather_pieces(stream: Any, tell: Callable[[str], None]) -> object:
+    """Give each piece of a streamed answer to `tell`, and return the whole as an answer."""
+    from openai.types import CompletionUsage
+    from openai.types.chat import ChatCompletion
+
+    parts: list[str] = []
+    usage: CompletionUsage | None = None
+    ended, named = "stop", ""
+    async for chunk in stream:
+        usage, named = chunk.usage or usage, chunk.model or named
+        for choice in chunk.choices[:1]:
+            ended = choice.finish_reason or ended
+            if choice.delta is not None and choice.delta.content:
+                parts.append(choice.delta.content)
+                tell(choice.delta.content)
+    message = {"role": "assistant", "content": "".join(parts)}
+    choices: Any = [{"index": 0, "finish_reason": ended, "message": message}]
+    fields: dict[str, Any] = {"id": "", "object": "chat.completion", "created": 0, "model": named, "usage": usage}
+    return ChatCompletion.model_validate({**fields, "choices": choices})
+
+
+class SpokenOnce:
+    """A prompt whose answer is not asked for again once a part of it was told: it cannot be unsaid."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        self._tell, self._begun = prompt.tell, False
+        self.prompt = prompt if prompt.tell is None else replace(prompt, tell=self._pass_on)
+
+    def _pass_on(self, piece: str) -> None:
+        self._begun = True
+        if self._tell is not None:
+            self._tell(piece)
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Make a failure inside the block permanent if a part was told."""
+        try:
+            yield
+        except ModelFailed as failure:
+            failure.permanent = failure.permanent or self._begun
+            raise
 
 
 def _completion(answer: object, model: str) -> Completion:

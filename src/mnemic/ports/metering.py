@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,7 +19,14 @@ class Meter:
     cost: Cost = Cost()
 
 
+CostReport = Callable[[Cost], None]
 _METER: ContextVar[Meter | None] = ContextVar("mnemic_model_cost", default=None)
+_CHARGED: ContextVar[CostReport | None] = ContextVar("mnemic_model_charge", default=None)
+
+
+def charge_models_to(report: CostReport) -> None:
+    """Give the cost of each call from here on to `report`, too, also of calls in tasks that are started by this one."""
+    _CHARGED.set(report)
 
 
 @contextmanager
@@ -67,6 +74,8 @@ def count_calls(completer: Completer) -> Completer:
 
 
 def _add(cost: Cost) -> None:
-    meter = _METER.get()
+    meter, charge = _METER.get(), _CHARGED.get()
     if meter is not None:
         meter.cost += cost
+    if charge is not None:
+        charge(cost)

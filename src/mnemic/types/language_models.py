@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.types.serialisation import Serialisable
@@ -13,6 +13,7 @@ from mnemic.types.values import JsonValue
 class Prompt:
     """One call of a language model that must answer with one JSON object of `schema` (JSON Schema), or in words if it
     `may_be_prose`. `before`: the turns of the conversation that `user` continues, each a role and its text.
+    `tell` gets an answer in words piece by piece, from models that give it so.
     """
 
     system: str
@@ -22,6 +23,7 @@ class Prompt:
     max_output_tokens: int = 1024
     may_be_prose: bool = False
     before: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

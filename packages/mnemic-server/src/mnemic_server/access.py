@@ -102,6 +102,7 @@ async def admit_caller(request: HTTPConnection, service: ServiceContext) -> Prin
         raise unauthenticated_error()
     require_rate(principal, request, service)
     await require_open(principal, service)
+    service.engine.watchers.charge_models(principal.tenant)
     return principal
 
 

@@ -168,6 +168,7 @@ def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, b
 def _add_observers(service: ServiceContext, bounds: RequestLimits | None, observers: Sequence[Observer]) -> ASGIApp:
     watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.count_search
+    watchers.on_model = service.meter.count_model
     answering = _Hardened(LimitMiddleware(_add_routes(service), bounds, admit=partial(admit, service=service)))
     return ObservingMiddleware(
         _add_cors(answering, service.origins) if service.origins else answering, [service.meter, *observers]

@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from mnemic.types import SearchResult, WriteReceipt
+from mnemic.types import Cost, SearchResult, WriteReceipt
 from mnemic_server.observability import Observation
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -48,6 +48,16 @@ class Meter:
             "mnemic_writes", "Writes by any verb, by how they ended.", ("outcome",), registry=self.registry
         )
 
+        self.model_calls = Counter(
+            "mnemic_model_calls", "Calls of the language model, by tenant.", ("tenant",), registry=self.registry
+        )
+        self.model_tokens = Counter(
+            "mnemic_model_tokens",
+            "Tokens of the language model, by tenant; in: of prompts, out: of answers.",
+            ("tenant", "direction"),
+            registry=self.registry,
+        )
+
     def render_text(self) -> bytes:
         """Everything, in the text format."""
         return generate_latest(self.registry)
@@ -75,6 +85,12 @@ class Meter:
         self.searches.labels("found" if result.hits else "empty").inc()
         for part in result.errors:
             self.degraded.labels(part).inc()
+
+    def count_model(self, tenant: str, cost: Cost) -> None:
+        """Count a call of a language model, and its tokens."""
+        self.model_calls.labels(tenant).inc(cost.calls)
+        self.model_tokens.labels(tenant, "in").inc(cost.input_tokens)
+        self.model_tokens.labels(tenant, "out").inc(cost.output_tokens)
 
     # -- for the overview ---------------------------------------------------------------------------------------------
 

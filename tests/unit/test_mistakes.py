@@ -42,6 +42,12 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
 }
 
 
+def test_a_memory_that_is_opened_with_an_argument_of_another_name_says_which_is_meant() -> None:
+    for face in (MemoryManager, AsyncMemoryManager):
+        with pytest.raises(UnknownArgument, match=r"unknown_argument:open:path - did you mean store\?"):
+            face("ana", path="m.db")  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(("call", "kind", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_answered_with_what_to_do(
     tmp_path: Path, call: Callable[[Any], Any], kind: type[Exception], told: str

@@ -19,7 +19,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.plugins.extras import brought_by
 from mnemic.policy.key_rules import Policy
 from mnemic.runtime.event_loop_thread import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, async_mode, blocking
+from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, async_mode, blocking, explain_arguments
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ SERVICES = ("http://", "https://")
 class UserMemory(MemoryVerbs[M]):
     """One user's memory, opened from the arguments that both managers take."""
 
+    @explain_arguments
     def __init__(
         self,
         user_id: str | None = None,

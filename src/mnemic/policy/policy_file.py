@@ -297,7 +297,7 @@ def _read(path: Path) -> object:
             raise InvalidConfig("policy_file", hint=f"larger than {MAX_FILE_BYTES} bytes")
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InvalidConfig("policy_file", hint=f"cannot be read: {error.strerror}") from error
+        raise InvalidConfig("policy_file", hint=f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise InvalidConfig("policy_file", hint="not UTF-8") from None
     try:

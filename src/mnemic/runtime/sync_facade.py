@@ -110,6 +110,18 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
         return waiting
 
 
+def explain_arguments(function: Callable[P, T]) -> Callable[P, T]:
+    """Return `function`, which refuses an unknown argument with UnknownArgument."""
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> T:
+        if named.keys() - signature(function).parameters.keys():
+            raise _explained(TypeError(), function, named)
+        return function(*args, **named)
+
+    return call
+
+
 def _explained(error: TypeError, function: Callable[..., Any], given: Mapping[str, Any]) -> Exception:
     """Return the error of a call with these arguments: for an unknown one UnknownArgument, which says what may have
     been meant.
@@ -119,7 +131,8 @@ def _explained(error: TypeError, function: Callable[..., Any], given: Mapping[st
         if unknown not in known:
             meant = [*get_close_matches(unknown, known, n=1), *(one for one in MEANT.get(unknown, ()) if one in known)]
             told = f"did you mean {meant[0]}?" if meant else _ELSEWHERE.get(unknown, f"it takes {', '.join(known)}")
-            return UnknownArgument(f"{function.__name__}:{unknown}", hint=told)
+            name = "open" if function.__name__ == "__init__" else function.__name__
+            return UnknownArgument(f"{name}:{unknown}", hint=told)
     return error
 
 
@@ -133,6 +146,11 @@ MEANT = {
     "text": ("content", "query"),
     "message": ("content", "messages"),
     "id": ("memory_id",),
+    "path": ("store",),
+    "db": ("store",),
+    "database": ("store",),
+    "user": ("user_id",),
+    "llm": ("model",),
 }
 """Names of other libraries for parameters of verbs."""
 _ELSEWHERE = dict.fromkeys(

@@ -60,9 +60,9 @@ class ModelExtractor:
         included or left out; `categories` replace the usual categories of statements. `quotes_only`: ask for the user's
         words without labels; by default so of a model that is small by its name.
         """
+        self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
         self._completer = count_calls(completer)
         self.quotes_only = is_small(completer.model) if quotes_only is None else quotes_only
-        self._instructions, self._categories = instructions.strip(), tuple(canonical_key(one) for one in categories)
 
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE

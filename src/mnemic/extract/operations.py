@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, RunStopped
-from mnemic.extract.grounding import NormalisedText, ground
+from mnemic.extract.grounding import NormalisedText, ground, same_word
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.typed_facts import says_more
 from mnemic.extract.vetting import follows, read_values, refusal, said_until
@@ -22,6 +22,7 @@ from mnemic.language.comparison import Known, bears, names_it
 from mnemic.language.sentences.classify.classifier import weights
 from mnemic.language.sentences.clauses import clause_around
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic.language.text.analyse import terms
 from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -185,9 +186,20 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
         return replace(made, context=_hint(labels))
     # A few words are found by what they change: "Down to Sundays!".
     known = target.content[:MAX_BESIDE] if len(content.split()) <= FEW_WORDS else ""
-    if labels.operation == "end" and not names_it(Known(target.content, target.key), content):
+    if not names_it(Known(target.content, target.key), content) and not _says_new_value(labels, target, content):
         return replace(made, context=_hint(labels))
     return replace(made, replaces=(target.memory_id,), context=known or _hint(labels))
+
+
+def _says_new_value(labels: _Labels, target: Memory, words: str) -> bool:
+    """Return True if an update's words say part of what it makes of the memory and the memory does not say: a value
+    that the model found elsewhere ends nothing.
+    """
+    if labels.operation == "end":
+        return False
+    known, said = terms(target.content), terms(words)
+    new = [one for one in terms(labels.value) if not any(same_word(one, other) for other in known)]
+    return any(same_word(one, other) for one in new for other in said)
 
 
 def _value(

@@ -110,6 +110,14 @@ async def test_an_update_takes_the_place_of_the_memory_it_names(tmp_path: Path) 
         assert old[-1].valid_to == MONDAY + timedelta(days=2)
 
 
+async def test_an_update_to_a_value_that_nobody_said_ends_nothing(tmp_path: Path) -> None:
+    then = "We sold the summer house."
+    async with engine_of(tmp_path, update("Bergen", "home_city", "Ulaanbaatar", then)) as telling:
+        await telling.engine.add("Bergen", key="home_city", actor=ANA)
+        await telling.say(then)
+        assert await telling.texts() == ["Bergen", then]
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [

@@ -33,3 +33,26 @@ def test_an_added_correction_is_about_what_was_told_last(tmp_path: Path) -> None
         memory.add("My choir meets on Tuesday.")
         memory.add("I meant Thursday.")
         assert {one.content for one in memory.list()} == {"My rehearsal is on Monday.", "My choir meets on Thursday."}
+
+
+@pytest.mark.parametrize(
+    ("told", "corrected", "left"),
+    [
+        ("I take 20 mg of it every morning.", "Sorry, 25 mg.", ["I take 25 mg of it every morning."]),
+        ("I take 20 mg of it every morning.", "Make that 25.", ["I take 25 mg of it every morning."]),
+        ("I weigh 80 kilos.", "Sorry, 82 kg.", ["I weigh 82 kilos."]),
+        (
+            "I take 20 mg of it every morning.",
+            "Make that 23 people at the party.",
+            ["I take 20 mg of it every morning.", "Make that 23 people at the party."],
+        ),
+        ("We ran 5 km.", "Make that 6 guests.", ["Make that 6 guests.", "We ran 5 km."]),
+    ],
+)
+def test_a_number_of_something_else_corrects_no_amount(
+    told: str, corrected: str, left: list[str], tmp_path: Path
+) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.add(told)
+        memory.add(corrected)
+        assert sorted(one.content for one in memory.list()) == left

@@ -638,6 +638,17 @@ def _same_unit(known: Clause, clause: Clause, old: Word, new: Word) -> bool:
     return mine is None or theirs is None or mine == theirs
 
 
+def _same_measure(known: Clause, clause: Clause, old: Word, new: Word) -> bool:
+    """Return True if two numbers may be of one unit, also where one of them is written short ("80 kilos", "82 kg"). A
+    number of a unit is no number of something else ("23 guests").
+    """
+    mine, theirs = _unit(known, old), _unit(clause, new)
+    at = next(place for place, word in enumerate(clause.words) if word is new) + 1
+    if theirs is None and at < len(clause.words) and clause.is_content(clause.words[at]):
+        theirs = clause.words[at].stem
+    return mine is None or theirs is None or mine[0] == theirs[0]
+
+
 def _unit(clause: Clause, value: Word) -> str | None:
     at = next(place for place, word in enumerate(clause.words) if word is value)
     if at + 1 < len(clause.words) and clause.plain[at + 1] in clause.lexicon.words("units"):
@@ -1111,6 +1122,8 @@ def corrected_text(known: str, text: str) -> str | None:
     new = right[0]
     sort = _sort_or_name(new, said.whole)
     same = [word for word in old.words if _sort_or_name(word, old.whole) == sort and not _same_value(word, new)]
+    if sort == "number":  # "23 people" is not the right form of "20 mg"
+        same = [word for word in same if _same_measure(old.whole, said.whole, word, new)]
     if denied:
         same = [word for word in same if any(_same_value(word, one) for one in denied)]
     if len(same) > 1 and sort == "name":

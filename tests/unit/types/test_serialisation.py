@@ -58,8 +58,8 @@ from mnemic.types.serialisation import Serialisable
 from mnemic.types.trace import RunReport, UseAudit
 from mnemic.types.values import duration_of
 
-WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}
-"""A clock, a protocol, and what values are made with."""
+WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Prompt", "Serialisable"}
+"""A clock, a protocol, a call that names who is told its answer, and what values are made with."""
 
 REPORTS = [
     RunReport,

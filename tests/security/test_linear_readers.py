@@ -9,6 +9,8 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from mnemic.errors import MnemicError
 from mnemic.importers.file_readers import read_bytes
 from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import async_mode
-from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Vector
@@ -106,6 +108,11 @@ READERS: dict[str, Reader] = {
 
 async def spent(reader: Reader, piece: str, length: int) -> tuple[float, float]:
     """The processor time of the process for a text of this length, and the longest time for which the loop was held."""
+    with TemporaryDirectory() as folder:
+        return await _spent_in(SqliteStore(Path(folder) / "m.db"), reader, piece, length)
+
+
+async def _spent_in(store: SqliteStore, reader: Reader, piece: str, length: int) -> tuple[float, float]:
     held, stop = 0.0, False
 
     async def watch() -> None:
@@ -118,7 +125,7 @@ async def spent(reader: Reader, piece: str, length: int) -> tuple[float, float]:
             if stop:
                 return
 
-    async with MemoryEngine(store=InProcessStore(), embedder=Windowed()) as engine:
+    async with MemoryEngine(store=store, embedder=Windowed()) as engine:
         for said in (
             "I live in Oslo.",
             "I moved to Rome; ich wohne dort.\nMy cat is old.",

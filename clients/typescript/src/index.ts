@@ -173,8 +173,8 @@ export class Mnemic {
   async remember(said: string | Said | Said[], { infer = true, data }: Remembering = {}): Promise<Receipt[]> {
     const messages = typeof said === "string" ? [{ content: said }] : Array.isArray(said) ? said : [said];
     const body = { messages, infer, data: data ?? null };
-    const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberRequest"] });
-    return data!.receipts;
+    const answer = await this.http.POST("/v1/remember", { body: body as Schemas["RememberRequest"] });
+    return answer.data!.receipts;
   }
 
   /** Who the user is and what holds now, each line with the memory that proves it. */

@@ -151,6 +151,14 @@ def test_who_the_user_is_is_told_with_its_proof_everywhere(memory: Any) -> None:
     assert (memory.profile(max_tokens=1).text, memory.profile(max_tokens=1).without_room) == ("", 1)
 
 
+def test_a_conversation_is_remembered_with_its_data_everywhere(memory: Any) -> None:
+    said = [{"role": "user", "content": "I'm allergic to peanuts."}, {"role": "assistant", "content": "Noted."}]
+    receipts = memory.remember(said, data={"channel": "chat"})
+    kept = [memory.get(one.memory_id) for one in receipts]
+    assert {(one.content, one.data["channel"]) for one in kept} == {("I'm allergic to peanuts.", "chat")}
+    assert len(memory.remember("Hello there.", infer=False)) == 1
+
+
 def test_a_rating_is_given_shown_and_withdrawn_everywhere(memory: Any) -> None:
     memory_id = memory.add("I like aisle seats.").memory_id
     rating = memory.rate(memory_id, "wrong")

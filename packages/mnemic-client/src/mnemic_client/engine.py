@@ -241,7 +241,7 @@ class RemoteEngine(RemoteGovernance):
         asked: list[MemoryRequest] = []
         for start in range(0, len(said), TURNS):
             about = None if given.data is None else dict(given.data)
-            body = {"messages": said[start : start + TURNS], "infer": given.infer, "metadata": about}
+            body = {"messages": said[start : start + TURNS], "infer": given.infer, "data": about}
             answer = await self._remote.call("POST", "/v1/remember", body)
             receipts_so_far += receipts(answer)
             asked += map(MemoryRequest.from_dict, answer.get("asked", ()))

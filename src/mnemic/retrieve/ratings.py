@@ -7,7 +7,7 @@ better, and one rated wrong is still found where nothing else answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mnemic.types import Memory
 from mnemic.types.ratings import Rating
@@ -32,30 +32,27 @@ def weigh_ratings(
     scores: Mapping[str, float], memories: Mapping[str, Memory], ratings: Mapping[str, Rating]
 ) -> Mapping[str, float]:
     """Return the scores, those of rated `memories` shifted."""
-    shifts = _shifts(scores, memories, ratings)
-    if not shifts:
-        return scores
-    return {**scores, **{one: max(0.0, scores[one] + shift) for one, shift in shifts.items()}}
+    return _moved(scores, memories, ratings, lambda score, shift: max(0.0, score + shift))
 
 
 def rated_relevances(
     relevances: Mapping[str, float], memories: Mapping[str, Memory], ratings: Mapping[str, Rating]
 ) -> Mapping[str, float]:
-    """Return the probabilities, those of rated `memories` shifted."""
-    shifts = _shifts(relevances, memories, ratings)
-    if not shifts:
-        return relevances
-    return {**relevances, **{one: _moved(relevances[one], shift / SHIFT) for one, shift in shifts.items()}}
+    """Return the probabilities, those of rated `memories` with odds that are e to the power of `ODDS` as large."""
+
+    def move(chance: float, shift: float) -> float:
+        odds = chance * math.exp(ODDS * shift / SHIFT)
+        return odds / (odds + 1.0 - chance)
+
+    return _moved(relevances, memories, ratings, move)
 
 
-def _moved(chance: float, times: float) -> float:
-    """Return the probability whose odds are e to the power of `ODDS` as large, `times` times."""
-    odds = chance * math.exp(ODDS * times)
-    return odds / (odds + 1.0 - chance)
-
-
-def _shifts(
-    figures: Mapping[str, float], memories: Mapping[str, Memory], ratings: Mapping[str, Rating]
-) -> dict[str, float]:
+def _moved(
+    figures: Mapping[str, float],
+    memories: Mapping[str, Memory],
+    ratings: Mapping[str, Rating],
+    move: Callable[[float, float], float],
+) -> Mapping[str, float]:
     rated = ratings.keys() & figures.keys() & memories.keys()
-    return {one: shift for one in rated if (shift := shift_of(memories[one], ratings))}
+    shifts = {one: shift for one in rated if (shift := shift_of(memories[one], ratings))}
+    return {**figures, **{one: move(figures[one], shift) for one, shift in shifts.items()}} if shifts else figures

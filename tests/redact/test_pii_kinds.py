@@ -30,6 +30,12 @@ def test_benign_texts_stay() -> None:
     EXAMPLES.assert_right(entities, "benign_texts_stay", floor=1)
 
 
+def test_an_identifier_with_the_form_of_an_account_number_inside_stays() -> None:
+    for identifier in ("01a2b68d-20c0-7000-be79-cd3a7d96c72f", "be00f1ca-18ed-4ccd-b9fe-2dc5250c380c"):
+        assert entities(f"from {identifier}") == []
+    assert entities("BE71 0961-2345 6769") == [("IBAN", "BE71 0961-2345 6769")]
+
+
 def test_a_private_key_goes_as_one_block() -> None:
     pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nMIIabc+/=\n-----END RSA PRIVATE KEY-----"
     assert entities(f"here: {pem} done") == [("SECRET", pem)]

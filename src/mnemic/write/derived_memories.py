@@ -20,6 +20,7 @@ DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION})
 """Categories of derived memories."""
 
 _PAGE = 500
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _MARK = "derived"
 """Mark of a tenant with derived memories: without it no search for them is needed."""
 
@@ -31,9 +32,11 @@ def sources_of(memory: Memory) -> frozenset[str]:
 
 
 def digest_of(sources: Iterable[Memory]) -> str:
-    """Return a digest of the sources: equal for the same memories with the same content in the same order."""
+    """Return a digest of the sources, in letters: equal for the same memories with the same content in the same order.
+    Digits would be taken for an account's or a telephone's number by chance, and redacted.
+    """
     serialised = json.dumps([[one.memory_id, one.content] for one in sources], ensure_ascii=False)
-    return hashlib.sha256(serialised.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return hashlib.sha256(serialised.encode("utf-8", "surrogatepass")).hexdigest()[:24].translate(_LETTERS)
 
 
 async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:

@@ -246,6 +246,19 @@ async def test_a_run_is_bounded_and_the_next_one_goes_on(
     assert (await consolidated(engine, ana, most=3)).made == {}
 
 
+async def test_a_summary_names_a_source_whose_identifier_looks_like_an_account_number(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alike = int("3e79cd3a7d96c72f", 16).to_bytes(8)  # "be79-cd3a7d96c72f", a valid IBAN, in every identifier
+    monkeypatch.setattr("mnemic.types.identity.os.urandom", lambda length: alike[:length])
+    await tell(engine, ana, "trip")
+    clock.advance(timedelta(hours=2))
+    assert (await engine.consolidate(actor=ana)).made == {"summary": 1}
+    (summary,) = await drawn(engine, ana)
+    assert sources_of(summary) == {one.memory_id for one in await engine.list(actor=ana, categories=["message"])}
+    assert (await engine.consolidate(actor=ana)).made == {}
+
+
 async def test_a_dry_run_counts_and_changes_nothing(engine: MemoryEngine, clock: ManualClock, ana: Actor) -> None:
     await tell(engine, ana, "trip")
     clock.advance(timedelta(hours=2))

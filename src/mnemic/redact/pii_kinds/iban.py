@@ -21,6 +21,8 @@ _START = re.compile(r"(?<![^\W_])[A-Za-z]{2,14}\d{2}(?=[ \-]?[A-Za-z0-9])", re.A
 _begun = drawn(b"aa00")
 _AS_NUMBER = str.maketrans({chr(65 + at): str(10 + at) for at in range(26)})
 _SEPARATORS = str.maketrans("", "", " -")
+_UUID = re.compile(r"(?<![^\W_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\W_])", re.ASCII | re.IGNORECASE)
+"""An identifier, part of which has the form of an IBAN by chance: one in 6,700 of them."""
 
 
 @lru_cache(maxsize=64)
@@ -32,9 +34,10 @@ def _account(characters: int) -> re.Pattern[str]:
 
 
 def ibans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and compact spelling of every valid IBAN, written in one piece or in groups."""
+    """Start, end and compact spelling of every valid IBAN, written in one piece or in groups, outside identifiers."""
     if not _begun(text):
         return
+    identifiers = [match.span() for match in _UUID.finditer(text)]
     valid: dict[str, bool] = {}
     for match in _START.finditer(text):
         end = match.end()
@@ -49,5 +52,5 @@ def ibans(text: str) -> Iterator[tuple[int, int, str]]:
             compact = compact.translate(_SEPARATORS)
         if compact not in valid:
             valid[compact] = int((compact[4:] + compact[:4]).translate(_AS_NUMBER)) % 97 == 1
-        if valid[compact]:
+        if valid[compact] and not any(left <= start and end <= right for left, right in identifiers):
             yield start, end, compact

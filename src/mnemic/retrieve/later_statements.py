@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -61,6 +61,8 @@ LONGEST, LONGEST_REQUEST = 300, 160
 """Length in characters up to which a message is compared. A longer one states many things and mostly asks for help with
 them: nine in ten changes found in such messages were wrong (bench/retrieval.md).
 """
+A_BREATH = timedelta(seconds=1)
+"""Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
@@ -166,7 +168,7 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     stated = [_stated(one.content, one.key) for one in ordered]
     for before, at in np.argwhere(_pairs(ordered, equal=True)).tolist():
         earlier, later = ordered[before], ordered[at]
-        if contests(stated[before], stated[at]):
+        if contests(stated[before], stated[at]) and not _are_of_same_words(earlier, later):
             found.setdefault(later.memory_id, []).append(earlier)
             found.setdefault(earlier.memory_id, []).append(later)
     return {
@@ -227,7 +229,7 @@ def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
     higher trust. With `equal` those said at different times of which neither has more trust: two dogs named in one
     breath are two dogs.
     """
-    at = _numbers([one.happened_at for one in ordered]) if equal else np.arange(len(ordered))
+    at = _numbers(_breaths(ordered)) if equal else np.arange(len(ordered))
     pairs: Matrix = at[:, None] < at
     # Most memories of a search are of one person: what all have in common needs no column.
     owners = [(one.author, *_place(one), one.trust if equal else None) for one in ordered]
@@ -245,6 +247,25 @@ def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
         note, context = np.array([one.category == NOTE for one in ordered]), _numbers([one.context for one in ordered])
         pairs &= (context[:, None] == context) | ~(note[:, None] | note)
     return pairs
+
+
+def _breaths(ordered: Sequence[Memory]) -> list[datetime]:
+    """Return when each of memories, in the order of their time, was said: what was read from one message that names no
+    time, and so written one after the other, at the time of the first of it.
+    """
+    breaths: list[datetime] = []
+    for one, before in zip(ordered, (None, *ordered), strict=False):
+        together = (
+            before is not None
+            and one.occurred_at is None
+            and before.occurred_at is None
+            and one.source.span is not None
+            and before.source.span is not None
+            and one.source.session == before.source.session
+            and one.created_at - before.created_at < A_BREATH
+        )
+        breaths.append(breaths[-1] if together else one.happened_at)
+    return breaths
 
 
 def _place(memory: Memory) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.inject.memory_source import SourceEntry, fair_cut, is_trusted
-from mnemic.inject.render import NOTICE, defuse_addresses, escape, new_nonce, render, visible
+from mnemic.inject.render import NOTICE, defuse_addresses, escape, escape_attribute, new_nonce, render, visible
 from mnemic.inject.token_budget import estimated_tokens
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
 from tests.unit.inject.hostile import URLS, payloads
@@ -81,10 +81,17 @@ def test_the_block_of_two_entries() -> None:
         '<memory fence="f00d">\n'
         f"{NOTICE}\n"
         '<entry source="notes">seat: aisle</entry>\n'
-        '<entry source="notes" trust="low">a &lt; b &amp; &quot;c&quot;</entry>\n'
+        '<entry source="notes" trust="low">a &lt; b &amp; "c"</entry>\n'
         "fence f00d\n"
         "</memory>"
     )
+
+
+def test_an_apostrophe_costs_a_model_no_entity_and_ends_no_attribute() -> None:
+    said = replace(entry("I'm Lena."), source='Lena\'s "notes"')
+    block = render([said], max_tokens=500).text
+    assert ">I'm Lena.</entry>" in block
+    assert 'source="Lena&#39;s &quot;notes&quot;"' in block
 
 
 def test_a_memory_tells_when_it_happened() -> None:
@@ -116,7 +123,7 @@ def assert_contained(text: str, *, entries: int) -> None:
     assert lines[-2:] == [f"fence {fence[1]}", "</memory>"]
     assert text.count(fence[1]) == 2
     inside = lines[2:-2]
-    assert all(re.fullmatch(r"<entry( [a-z]+=\"[^\"<>]*\")*>[^<>\"']*</entry>", line) for line in inside)
+    assert all(re.fullmatch(r"<entry( [a-z]+=\"[^\"<>]*\")*>[^<>]*</entry>", line) for line in inside)
     assert [c for line in lines for c in line if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")] == []
     assert "<|" not in text
 
@@ -170,7 +177,8 @@ def test_never_over_budget_and_always_contained(texts: list[str], max_tokens: in
 
 @given(st.text())
 def test_escaping_can_be_undone_and_leaves_no_markup(text: str) -> None:
-    escaped = escape(text)
+    assert not set("<>\n\t") & set(escape(text))
+    escaped = escape_attribute(text)
     assert not set("<>\"'\n\t") & set(escaped)
     for character, entity in (
         ("<", "&lt;"),

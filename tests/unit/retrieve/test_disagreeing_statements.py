@@ -60,6 +60,23 @@ def test_two_dogs_of_one_message_do_not_disagree(manager: MemoryManager) -> None
     assert [hit.disagrees_with for hit in manager.search("What are my dogs called?", top_k=2).hits] == [(), ()]
 
 
+def test_what_one_message_says_does_not_disagree_with_itself(manager: MemoryManager) -> None:
+    manager.capture("Hi! I'm Lena, I live in Utrecht with my husband Tom and I work as a nurse at the city hospital.")
+    hits = manager.search("where do I work?", top_k=3).hits
+    assert {hit.memory.key for hit in hits} >= {"job", None}
+    assert [hit.disagrees_with for hit in hits] == [(), (), ()]
+
+
+def test_two_values_read_from_one_message_are_two_things() -> None:
+    rex, bo = (
+        memory(f"My dog is called {name}", at=START + timedelta(milliseconds=place), source=Source(span=span))
+        for place, (name, span) in enumerate([("Rex", (0, 20)), ("Bo", (22, 40))])
+    )
+    assert disagreeing([rex, bo]) == {}
+    another_day = replace(bo, created_at=bo.created_at + timedelta(days=1))
+    assert set(disagreeing([rex, another_day])) == {rex.memory_id, another_day.memory_id}
+
+
 def test_the_latest_of_several_is_named_first() -> None:
     one, two, three = (
         memory(

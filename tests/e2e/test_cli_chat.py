@@ -12,8 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.cli import COMMANDS, GROUPS, cli
+from mnemic.cli.chat_command import Conversation
 from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from mnemic.types import Actor, Completion, Deadline, Prompt
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}
@@ -311,3 +318,45 @@ def test_an_answer_is_shown_as_it_comes_without_what_the_model_thought(
         told = mnemic("chat", "--quiet", stdin="What is my cat called?\n").stdout
         assert server.requests[0].body["stream"] is True
     assert told == "Miso, of course.\n"
+
+
+def test_an_answer_that_was_cut_off_is_marked(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(request: ModelRequest) -> Reply | dict[str, Any]:
+        return NOTHING if request.user.startswith("{") else Reply(content="First, take an", fault=Fault.CUT_OFF)
+
+    with ScriptedModelServer(cut) as server:
+        monkeypatch.setenv("MNEMIC_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        told = mnemic("chat", stdin="How do I cook a lentil curry?\n")
+        (turn,) = turns(mnemic("chat", "--json", stdin="How do I cook a lentil curry?\n").stdout)
+    assert "First, take an" in told.stdout
+    assert "llm_truncated" in told.stderr
+    assert (turn["answer"], turn["warning"]) == ("First, take an", "llm_truncated")
+
+
+async def test_the_answer_waits_for_no_reading_and_what_was_said_is_durable_before_it() -> None:
+    happened: list[str] = []
+    actor = Actor(user="ana")
+
+    class Model:
+        model = "scripted"
+
+        async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+            kept = [one.content for one in await engine.list(actor=actor, kinds=("episodic",))]
+            if prompt.tell is None:
+                happened.append("read")
+                return Completion(text=json.dumps(NOTHING), model="scripted")
+            happened.extend(f"recorded: {content}" for content in kept)
+            prompt.tell("Lovely!")
+            return Completion(text="Lovely!", model="scripted")
+
+        async def close(self) -> None:
+            """Nothing is open."""
+
+    model = Model()
+    extractor = LayeredExtractor(ModelExtractor(model))
+    async with MemoryEngine(
+        store=InProcessStore(), embedder=WordEmbedder(), extractor=extractor, completer=model
+    ) as engine:
+        await Conversation().turn(engine, actor, "I keep bees in Ystad.", happened.append)
+    assert happened == ["recorded: I keep bees in Ystad.", "Lovely!", "\n", "read"]

@@ -44,7 +44,8 @@ async def model(server: LocalModel) -> AsyncIterator[OpenAICompleter]:
 async def test_an_answer_keeps_the_schema_that_was_asked_for(model: OpenAICompleter) -> None:
     prompt = intent_prompt("Book a hotel in Lviv.", ["user"], 6)
     answer = await model.complete(prompt, deadline=Deadline.after(timedelta(seconds=120), CLOCK.monotonic))
-    assert set(json.loads(answer.text)) == {"kind", "query", "top_k", "scopes"}
+    assert prompt.schema is not None
+    assert set(json.loads(answer.text)) == set(prompt.schema["required"])
     assert answer.input_tokens > 100
     assert 0 < answer.output_tokens < prompt.max_output_tokens
 

@@ -370,3 +370,23 @@ async def test_an_answer_of_which_a_part_was_told_is_not_asked_for_again() -> No
     with pytest.raises(ModelUnavailable) as caught, once.guard():
         raise ModelUnavailable
     assert (told, caught.value.permanent) == (["Good mor"], True)
+
+
+async def test_a_server_that_ignores_the_wish_for_a_stream_is_understood() -> None:
+    pieces: list[str] = []
+    prompt = Prompt(system="s", user="Hello?", may_be_prose=True, tell=pieces.append)
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Good morning!"}}
+    whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    with ScriptedModelServer([Reply(body=whole)]) as server:
+        async with completer(server) as model:
+            answer = await model.complete(prompt, deadline=within(10))
+    assert (answer.text, len(server.requests)) == ("Good morning!", 1)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_answer_that_was_cut_off_says_so(streamed: bool) -> None:
+    prompt = Prompt(system="s", user="Hello?", may_be_prose=True, tell=(lambda piece: None) if streamed else None)
+    with ScriptedModelServer([Reply(content="Good mor", fault=Fault.CUT_OFF), "Good morning!"]) as server:
+        async with completer(server) as model:
+            answers = [await model.complete(prompt, deadline=within(10)) for _ in range(2)]
+    assert [(one.text, one.truncated) for one in answers] == [("Good mor", True), ("Good morning!", False)]

@@ -298,3 +298,11 @@ async def test_the_stable_part_of_a_prompt_is_marked_for_anthropics_cache() -> N
         await completer.complete(Prompt(system="The rules.", user="{}"), deadline=within(20))
     (block,) = server.requests[0].body["system"]
     assert (block["text"], block["cache_control"]["type"]) == ("The rules.", "ephemeral")
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_an_answer_that_was_cut_off_says_so(vendor: str) -> None:
+    cut = Reply(content='{"items": ["a", "b', fault=Fault.CUT_OFF)
+    async with asked(vendor, [cut, {"items": ["a"]}]) as (completer, _):
+        answers = [await completer.complete(prompt(), deadline=within()) for _ in range(2)]
+    assert [one.truncated for one in answers] == [True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,18 +20,20 @@ from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, printable, say
 from mnemic.engine.message_forms import captured_after
 from mnemic.engine.turn_texts import keep_injection
-from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson
+from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson, StoreFailed
 from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import InjectionConfig, injector_for
+from mnemic.language.sentences.requests_about_memory import split_requests
 from mnemic.policy.answer_json import without_thought
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports.metering import counting
 from mnemic.prompts import chat_prompt
-from mnemic.types import Deadline, Message
+from mnemic.reason_codes import LLM_TRUNCATED
+from mnemic.types import Deadline, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor, ContextBlock, Cost, WriteReceipt
+    from mnemic.types import Actor, ContextBlock, Cost
     from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
@@ -59,6 +62,7 @@ class Turn:
     report: RunReport
     recorded: Sequence[WriteReceipt] = ()
     failed: str | None = None
+    truncated: bool = False
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
     cost: Cost | None = None
 
@@ -73,6 +77,7 @@ class Turn:
         }
         fields["cost"] = None if self.cost is None else self.cost.to_dict()
         fields["recorded"] = [one.memory_id for one in self.recorded if one.stored]
+        fields |= {"warning": LLM_TRUNCATED} if self.truncated else {}
         return fields | ({} if self.failed is None else {"error": self.failed})
 
 
@@ -118,37 +123,46 @@ class Conversation:
         injector = injector_for(engine, actor, config, by="chat")
         injection = await injector.inject([{"role": "user", "content": message}])
         block = injection.block()
-        answer, failed = None, None
+        said = Message(role="user", content=message, session=actor.session)
+        unrecorded, recorded = [said], list[WriteReceipt]()
+        # What was said is durable before the model is asked, unless it is a request that has words in it which are to
+        # be forgotten. A store that fails now is asked again after the answer.
+        if not split_requests(message)[0]:
+            with suppress(StoreFailed):
+                recorded += await engine.record(unrecorded, actor=actor)
+                unrecorded = []
+        answer, failed, truncated = None, None, False
         spoken = None if told is None else _Spoken(told)
         with counting() as meter:
             try:
-                answer = await self._answer(engine, block, message, spoken)
+                answer, truncated = await self._answer(engine, block, message, spoken)
             except ModelFailed as failure:
                 failed = failure.reason
         if spoken is not None:
             spoken.end(answer)
         if injection.injected:
             await keep_injection(engine, actor, injection.run, message, answer, begun)
-        said = Message(role="user", content=message, session=actor.session)
         turns = ((one["role"], one["content"]) for one in self.said[-TURNS_BEFORE:])
         before = [Message(role=role, content=text, session=actor.session) for role, text in turns]
         report = await captured_after(engine, said, before, actor=actor)
         self.said.append({"role": "user", "content": message})
-        heard = [said]
         if answer is not None:
             self.said.append({"role": "assistant", "content": answer})
-            heard.append(Message(role="assistant", content=answer, session=actor.session))
+            unrecorded.append(Message(role="assistant", content=answer, session=actor.session))
         # The words of the request, and those of the answer, contain the facts to be forgotten.
-        recorded = () if report.asked else await engine.record(heard, actor=actor)
+        if unrecorded and not report.asked:
+            recorded += await engine.record(unrecorded, actor=actor)
         words = await written_words(report, engine, actor)
-        return Turn(message, block, answer, report, recorded, failed, words, report.cost + meter.cost)
+        return Turn(message, block, answer, report, recorded, failed, truncated, words, report.cost + meter.cost)
 
     async def _answer(
         self, engine: MemoryEngine, block: ContextBlock, message: str, spoken: _Spoken | None
-    ) -> str | None:
-        """Return the model's answer, also one in plain words; None without a model. Raises ModelFailed."""
+    ) -> tuple[str | None, bool]:
+        """Return the model's answer, also one in plain words, and whether it was cut off; None without a model. Raises
+        ModelFailed.
+        """
         if engine.completer is None:
-            return None
+            return None, False
         clock, seconds = engine.clock, max(ANSWERED_WITHIN, engine.rules.budget.max_seconds)
         deadline = Deadline.after(timedelta(seconds=seconds), clock.monotonic)
         prompt = chat_prompt(
@@ -165,10 +179,10 @@ class Conversation:
         try:
             data = parse_json(completion.text)
         except ModelInvalidJson:
-            return prose
+            return prose, completion.truncated
         # Some servers wrap every answer in an object; any other JSON is what was asked for.
         wrapped = data.get("answer") if isinstance(data, dict) and len(data) == 1 else None
-        return wrapped if isinstance(wrapped, str) else prose
+        return wrapped if isinstance(wrapped, str) else prose, completion.truncated
 
 
 @click.command("chat", cls=Command)
@@ -251,6 +265,8 @@ def _show(given: Given, opened: OpenMemory, turn: Turn, *, quiet: bool) -> None:
     if turn.failed is not None:
         place = model_asked(given.settings(), turn.failed)
         complain(turn.failed, f"{f'{place}: ' if place else ''}no answer; your message was recorded all the same")
+    if turn.truncated:
+        complain(LLM_TRUNCATED, "the answer was cut off at the limit of its tokens")
     if not quiet:
         for hit in turn.block.hits:
             say(f"  shown       {label(hit.memory, 100)}")

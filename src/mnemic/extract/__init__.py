@@ -25,9 +25,9 @@ class Extraction:
     `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
     possibly durable but unclear, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the user's
     words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is the charge of
-    a model for reading it. `degraded` gives the reason why rules read it instead of a model, `unknown` why it was
-    read without the known memories: then changes that it only implies are missed. `between_people`: it was said to
-    another person.
+    a model for reading it. `degraded` gives the reason why rules read it instead of a model, or `llm_truncated` if the
+    model's answer was cut off; `unknown` why it was read without the known memories: then changes that it only implies
+    are missed. `between_people`: it was said to another person.
     """
 
     candidates: tuple[Candidate, ...] = ()

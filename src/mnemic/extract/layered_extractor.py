@@ -143,6 +143,7 @@ def join_extractions(certain: Extraction, found: Extraction) -> Extraction:
         candidates=candidates,
         skipped=tuple(dict.fromkeys((*left, *found.skipped, *doubles))),
         cost=certain.cost + found.cost,
+        degraded=certain.degraded or found.degraded,
     )
 
 

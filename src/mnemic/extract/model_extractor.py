@@ -21,7 +21,7 @@ from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
 from mnemic.ports import Completer
 from mnemic.ports.metering import count_calls
 from mnemic.prompts import PromptContext, capture_prompt, window_prompt
-from mnemic.reason_codes import ORIGIN, UNSUPPORTED
+from mnemic.reason_codes import LLM_TRUNCATED, ORIGIN, UNSUPPORTED
 from mnemic.types import Candidate, Completion, Cost, Deadline, Message, Prompt, Skipped
 from mnemic.types.values import canonical_key, clean_content
 
@@ -96,7 +96,7 @@ class ModelExtractor:
         if isinstance(found, MnemicError):
             raise found
         # The call has a cost even if nothing was found.
-        return replace(found, cost=Cost.from_completion(completion))
+        return replace(found, cost=Cost.from_completion(completion), degraded=_cut_off(completion))
 
     async def _ask(self, prompt: Prompt, policy: Policy, deadline: Deadline) -> tuple[Completion, Sequence[object]]:
         """Return the model's answer and its items. Raises ModelFailed; InvalidCandidates for an answer of another form
@@ -185,6 +185,10 @@ class ModelExtractor:
         numbers = {place - first: place for place in own}
         items, strays = _by_turn(answered, messages, numbers)
         read = {place: _read(items[place], given[place], around, policy, budget, self._categories) for place in own}
+        for place, found in read.items():
+            # Whose items the missing end would have had is not known.
+            if isinstance(found, Extraction):
+                read[place] = replace(found, degraded=_cut_off(completion))
         # One call has one cost: charging it to every message would count it several times.
         top = next((place for place in own if isinstance(read[place], Extraction)), None)
         if top is not None:
@@ -195,6 +199,11 @@ class ModelExtractor:
             left_out = (*one.skipped, *(Skipped(reason=UNSUPPORTED) for _ in range(strays)))
             read[top] = replace(one, cost=Cost.from_completion(completion), skipped=left_out)
         return read
+
+
+def _cut_off(completion: Completion) -> str | None:
+    """Return the reason that tells of an answer that was read as far as it goes; None for a whole one."""
+    return LLM_TRUNCATED if completion.truncated else None
 
 
 def is_small(model: str) -> bool:

@@ -177,4 +177,5 @@ def _completion(answer: ModelResponse, model: str) -> Completion:
         error.paid = {**tokens, "calls": 1}
         error.permanent = answer.finish_reason == "content_filter"
         raise error
-    return Completion(text=text, model=answer.model_name or model, **tokens)
+    truncated = answer.finish_reason == "length"
+    return Completion(text=text, model=answer.model_name or model, truncated=truncated, **tokens)

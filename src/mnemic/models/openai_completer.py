@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -147,10 +148,15 @@ def _is_strict(schema: object) -> bool:
 
 
 async def _gather_pieces(stream: Any, tell: Callable[[str], None]) -> object:
-    """Give each piece of a streamed answer to `tell`, and return the whole as an answer."""
+    """Give each piece of a streamed answer to `tell`, and return the whole as an answer; also one that a server gives
+    in one piece though it was asked for a stream.
+    """
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion
 
+    if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
+        body = json.loads(await stream.response.aread())
+        return ChatCompletion.construct(**body) if isinstance(body, dict) else None
     parts: list[str] = []
     usage: CompletionUsage | None = None
     ended, named = "stop", ""
@@ -209,7 +215,8 @@ def _completion(answer: object, model: str) -> Completion:
             getattr(message, "refusal", None)
         )
         raise error
-    return Completion(text=text, model=answer.model or model, **tokens)
+    truncated = getattr(choice, "finish_reason", None) == "length"
+    return Completion(text=text, model=answer.model or model, truncated=truncated, **tokens)
 
 
 def _text_of(message: object) -> str:

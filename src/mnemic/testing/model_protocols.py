@@ -60,8 +60,8 @@ def texts_of(body: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Answer of the model to its request `number`: text, the call of a `tool`, or (`silent`) no answer at all. `tokens`
-    are those of input and output.
+    """Answer of the model to its request `number`: text (`cut_off`: up to its limit of tokens), the call of a `tool`,
+    or (`silent`) no answer at all. `tokens` are those of input and output.
     """
 
     number: int
@@ -69,6 +69,7 @@ class Said:
     content: str | None
     filtered: bool = False
     silent: bool = False
+    cut_off: bool = False
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     tokens: tuple[int, int] = (7, 5)
@@ -82,7 +83,7 @@ class Said:
 def chat_completion(said: Said) -> dict[str, Any]:
     """Return the body of `/v1/chat/completions`."""
     message: dict[str, Any] = {"role": "assistant", "content": said.content}
-    finish = "content_filter" if said.filtered else "stop"
+    finish = "content_filter" if said.filtered else "length" if said.cut_off else "stop"
     if said.tool is not None:
         function = {"name": said.tool, "arguments": json.dumps(dict(said.arguments))}
         message = {
@@ -114,7 +115,8 @@ def response(said: Said) -> dict[str, Any]:
         "id": f"resp_{said.number}",
         "object": "response",
         "created_at": 0,
-        "status": "completed",
+        "status": "incomplete" if said.cut_off else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if said.cut_off else None,
         "model": said.model,
         "output": [] if said.silent else [{"id": f"item_{said.number}", **item}],
         "parallel_tool_calls": False,
@@ -142,7 +144,7 @@ def message(said: Said) -> dict[str, Any]:
         "role": "assistant",
         "model": said.model,
         "content": [] if said.silent else [block],
-        "stop_reason": "end_turn" if said.tool is None else "tool_use",
+        "stop_reason": "tool_use" if said.tool else "max_tokens" if said.cut_off else "end_turn",
         "stop_sequence": None,
         "usage": {"input_tokens": spent, "output_tokens": made},
     }
@@ -154,7 +156,7 @@ def generated_content(said: Said) -> dict[str, Any]:
     if said.tool is not None:
         part = {"functionCall": {"name": said.tool, "args": dict(said.arguments)}}
     spent, made = said.tokens
-    finish = "SAFETY" if said.filtered else "STOP"
+    finish = "SAFETY" if said.filtered else "MAX_TOKENS" if said.cut_off else "STOP"
     parts = [] if said.filtered else [part]
     candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": finish}
     return {
@@ -171,7 +173,8 @@ def bedrock_answer(said: Said) -> dict[str, Any]:
     if said.tool is not None:
         block = {"toolUse": {"toolUseId": said.call_id, "name": said.tool, "input": dict(said.arguments)}}
     spent, made = said.tokens
-    stop = "content_filtered" if said.filtered else ("end_turn" if said.tool is None else "tool_use")
+    stop = "content_filtered" if said.filtered else "max_tokens" if said.cut_off else "end_turn"
+    stop = stop if said.tool is None else "tool_use"
     return {
         "output": {"message": {"role": "assistant", "content": [] if said.silent or said.filtered else [block]}},
         "stopReason": stop,
@@ -188,7 +191,8 @@ def ollama_chat(said: Said) -> dict[str, Any]:
         message["tool_calls"] = [{"function": {"name": said.tool, "arguments": dict(said.arguments)}}]
     spent, made = said.tokens
     counts = {"prompt_eval_count": spent, "eval_count": made}
-    head = {"model": said.model, "created_at": "2026-01-01T00:00:00Z", "done": True, "done_reason": "stop"}
+    head = {"model": said.model, "created_at": "2026-01-01T00:00:00Z", "done": True}
+    head["done_reason"] = "length" if said.cut_off else "stop"
     return {**head, "message": {} if said.silent else message, **counts}
 
 

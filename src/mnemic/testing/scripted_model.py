@@ -45,6 +45,8 @@ class Fault(StrEnum):
     """A choice without content."""
     CONTENT_FILTER = "content_filter"
     """A choice with content removed by the provider's filter."""
+    CUT_OFF = "cut_off"
+    """A choice whose content ends at the limit of its tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +210,7 @@ class ScriptedModelServer:
             content=None if reply.fault in (Fault.EMPTY, Fault.CONTENT_FILTER) else reply.content,
             filtered=reply.fault is Fault.CONTENT_FILTER,
             silent=reply.fault is Fault.NO_CHOICES,
+            cut_off=reply.fault is Fault.CUT_OFF,
             tool=reply.tool,
             arguments=reply.arguments,
             tokens=(reply.input_tokens, reply.output_tokens),

@@ -28,13 +28,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Serialisable):
-    """Answer of the model and its cost in tokens. `calls`: the requests to its server that it took."""
+    """Answer of the model and its cost in tokens. `calls`: the requests to its server that it took; `truncated`: it was
+    cut off at the limit of its tokens.
+    """
 
     text: str = field(repr=False)
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 1
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
-from mnemic.types import Actor, Deadline
+from mnemic.types import Actor, Deadline, Message
 
 TEXT = "My son Elio gets hives from cashews, keep that in mind."
 ITEM: dict[str, Any] = {
@@ -235,3 +235,22 @@ async def test_an_answer_that_cannot_be_read_is_asked_for_once_more() -> None:
         first, second = server.requests
     assert second.system.startswith(first.system)
     assert "could not be read" in second.system.removeprefix(first.system)
+
+
+async def test_an_answer_that_was_cut_off_is_read_as_far_as_it_goes_and_reported() -> None:
+    cut = Reply(content=ANSWER[:-2] + ', {"quote": "keep th', fault=Fault.CUT_OFF)
+    with ScriptedModelServer([cut, cut]) as server:
+        client = OpenAICompleter("m", base_url=server.base_url, api_key="k")
+        completer = RetryingCompleter(client, WithoutWaiting(), check=parse_json)
+        async with MemoryEngine(
+            store=InProcessStore(), embedder=WordEmbedder(), extractor=LayeredExtractor(ModelExtractor(completer))
+        ) as engine:
+            alone = await engine.capture(TEXT, actor=Actor(user="ana"))
+            turns = [Message(role="user", content=TEXT), Message(role="user", content="I keep two hens.")]
+            together = await engine.capture_many(turns, actor=Actor(user="ben"))
+            kept = [one.content for one in await engine.list(actor=Actor(user="ben"))]
+        await client.close()
+    assert len(server.requests) == 2, "what could be read is not asked for again"
+    reports = [alone, *together]
+    assert [one and one.errors for one in reports] == [("extract:model: llm_truncated",)] * 3
+    assert is_told(kept)

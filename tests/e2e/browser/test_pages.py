@@ -16,7 +16,7 @@ PAGES = {
     "ana": (
         "overview",
         "search?q=seat",
-        "remember",
+        "live",
         "import",
         "entities",
         "entities/Nobody",
@@ -81,9 +81,10 @@ async def test_signing_in_and_a_memory_are_accessible(
 async def test_what_a_memory_says_is_shown_as_it_was_written_and_never_run(enter: Enter) -> None:
     page = await enter("ana")
     for payload in XSS:
-        await visit(page, "remember")
-        await page.get_by_label("What should be remembered?").fill(payload)
-        await page.get_by_role("button", name="Remember").click()
+        await visit(page, "live")
+        await page.get_by_text("Keep it word for word").click()
+        await page.get_by_label("A message").fill(payload)
+        await page.get_by_role("button", name="Send").click()
         await page.get_by_text("What each step decided").wait_for()
     for place in ("search", "overview", "mine"):
         await visit(page, place)
@@ -119,11 +120,11 @@ async def test_a_page_shows_what_the_key_may_do(enter: Enter) -> None:
             for name in await (await enter(who)).get_by_role("navigation").get_by_role("link").all_text_contents()
         ]
 
-    assert {"Search", "Remember", "My memory"} <= set(await places("ana"))
+    assert {"Search", "Live", "My memory"} <= set(await places("ana"))
     assert "Review desk" in await places("ana")
     assert "Policy" not in await places("ana")
     assert "Review desk" in await places("ben")
-    assert "Remember" not in await places("ben")
+    assert "Live" not in await places("ben")
     assert "Search" not in await places("app")
 
 

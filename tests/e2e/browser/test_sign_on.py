@@ -51,10 +51,10 @@ async def test_one_signs_in_at_the_provider_and_out_again(
     assert COOKIE not in cookies
     assert cookies["mnemic_session"]["httpOnly"]
     assert cookies["mnemic_session"]["sameSite"] == "Strict"
-    await page.get_by_role("link", name="Remember").click()
-    await page.get_by_label("What should be remembered?").fill("I sign in at the provider.")
-    await page.get_by_role("button", name="Remember").click()
-    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+    await page.get_by_role("link", name="Live").click()
+    await page.get_by_label("A message").fill("I live in Oslo.")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_role("main").get_by_text("new", exact=True)).to_be_visible()
     await page.get_by_role("button", name="Sign out").click()
     await expect(there).to_be_visible()
     await page.reload()

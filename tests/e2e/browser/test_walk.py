@@ -42,10 +42,11 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
 
     await expect(page.get_by_text("Nothing remembered yet")).to_be_visible()
     await page.get_by_role("link", name="Remember something").click()
-    await page.get_by_label("What should be remembered?").fill("I prefer aisle seats on long flights.")
+    await page.get_by_label("A message").fill("I prefer aisle seats on long flights.")
+    await page.get_by_text("Keep it word for word").click()
     await page.get_by_label("Key (optional)").fill("seat")
-    await page.get_by_role("button", name="Remember").click()
-    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_role("main").get_by_text("new", exact=True)).to_be_visible()
 
     await page.get_by_role("link", name="Search").click()
     await page.get_by_label("Search your memory").fill("which seat should I book?")
@@ -92,10 +93,10 @@ async def test_on_ones_own_machine_nobody_has_to_sign_in(browser: Browser, tmp_p
     with served_here(tmp_path / "own.db", open_to=ana) as address:
         context = await browser.new_context(base_url=address)
         page = await context.new_page()
-        await visit(page, "remember")
-        await page.get_by_label("What should be remembered?").fill("I prefer aisle seats.")
-        await page.get_by_role("button", name="Remember").click()
-        await expect(page.get_by_text("It is remembered.")).to_be_visible()
+        await visit(page, "live")
+        await page.get_by_label("A message").fill("I prefer aisle seats.")
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.get_by_role("main").get_by_text("new", exact=True)).to_be_visible()
         assert await page.get_by_role("button", name="Sign out").count() == 0
         await context.close()
 

@@ -38,7 +38,7 @@ async def test_what_begins_to_wait_appears_on_the_open_desk(enter: Enter, stage:
 
 async def test_what_is_sent_again_because_no_answer_came_is_remembered_once(enter: Enter, stage: Stage) -> None:
     page = await enter("ana")
-    await visit(page, "remember")
+    await visit(page, "live")
     sent: list[str] = []
 
     async def lost(route: Route) -> None:
@@ -50,15 +50,16 @@ async def test_what_is_sent_again_because_no_answer_came_is_remembered_once(ente
             await route.fulfill(response=answer)
 
     await page.route("**/v1/memories", lost)
-    content = page.get_by_label("What should be remembered?")
+    await page.get_by_text("Keep it word for word").click()
+    content = page.get_by_label("A message")
     await content.fill("I sleep in the train.")
-    await page.get_by_role("button", name="Remember").click()
+    await page.get_by_role("button", name="Send").click()
     await expect(page.get_by_role("alert")).to_contain_text("unreachable")
-    await page.get_by_role("button", name="Remember").click()
-    await expect(page.get_by_text("It is remembered.")).to_be_visible()
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_role("main").get_by_text("new", exact=True)).to_be_visible()
     await content.fill("I sleep in the plane.")
     async with page.expect_response("**/v1/memories"):
-        await page.get_by_role("button", name="Remember").click()
+        await page.get_by_role("button", name="Send").click()
     await page.unroute_all(behavior="wait")
     assert sent[0] == sent[1] != sent[2]
 

@@ -78,6 +78,15 @@ const REASONS = {
   already_waiting: "the same waits already",
   consent_required: "There is no consent for this key",
   quota_exceeded: "A quota is full",
+  transient: "it is a question, or true only for the moment",
+  not_durable: "it will not hold for long",
+  not_understood: "no statement about somebody was recognised in it",
+  hypothetical: "it is only supposed",
+  third_party: "it is about somebody who is not known",
+  pii_blocked: "it contains what policy never keeps",
+  key_needs_review: "the policy has this key reviewed",
+  contradiction: "it contradicts what is known",
+  nothing_new: "it says nothing new",
   sources_gone: "The memories it was derived from are gone",
   retention_denied: "The policy does not keep it that long",
   key_denied_execution: "This key is not granted here.",
@@ -121,6 +130,8 @@ const STATUSES = {
   expired: "expired",
   rejected: "rejected",
   erased: "erased",
+  created: "new",
+  undone: "taken back",
 };
 
 /** A status or an outcome as a reader would say it. @param {string} status */

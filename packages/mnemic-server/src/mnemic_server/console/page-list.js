@@ -14,8 +14,8 @@ export const GROUPS = [
     title: "Memory",
     places: [
       { name: "overview", title: "Overview" },
+      { name: "live", title: "Live", roles: ["writer"], personal: true },
       { name: "search", title: "Search", roles: READERS, personal: true },
-      { name: "remember", title: "Remember", roles: ["writer"], personal: true },
       { name: "import", title: "Import", roles: ["writer"], personal: true },
       { name: "entities", title: "People and things", roles: READERS, personal: true },
       { name: "episodes", title: "Episodes", roles: READERS, personal: true },

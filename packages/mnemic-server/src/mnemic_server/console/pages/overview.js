@@ -35,7 +35,7 @@ async function filled(who, signal) {
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
       !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [kindName(one.kind), number(one.held), keptFor(one)]))),
-      newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("remember")))),
+      newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("live")))),
     state && panel("How fast it answers", latencies(state.process.latency)),
   );
 }
@@ -90,7 +90,7 @@ function held(kinds) {
 
 function latest(memories, may) {
   if (memories.length === 0) {
-    return empty("Nothing remembered yet", "What agents and people remember for you appears here.", may && el("a", { class: "button primary", href: "#/remember" }, "Remember something"));
+    return empty("Nothing remembered yet", "What agents and people remember for you appears here.", may && el("a", { class: "button primary", href: "#/live" }, "Remember something"));
   }
   return el("ul", { class: "rows" }, memories.map((memory) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), provenance(memory))));
 }

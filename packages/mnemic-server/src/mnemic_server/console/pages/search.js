@@ -60,7 +60,7 @@ function results({ hits, errors, query, abstains }) {
   const failed = Object.entries(errors);
   const note = failed.length > 0 && el("p", { class: "note" }, "Some searches failed: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
   if (hits.length === 0) {
-    return several(note, query ? empty("Nothing found", "Try other words, or search all kinds.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
+    return several(note, query ? empty("Nothing found", "Try other words, or search all kinds.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/live" }, "Remember something")));
   }
   const near = query ? hits.findLastIndex(concerns) + 1 : hits.length;
   const shown = hits.slice(0, near || NEAREST), rest = hits.slice(near || NEAREST);

@@ -1,0 +1,166 @@
+/** Live: a message as somebody would send it to an agent; what is kept of it, what that ends, and what a model would get. */
+
+import { call, sender } from "../api.js";
+import { el, several } from "../dom.js";
+import { attempt, badge, button, choice, empty, failure, field, head, panel, say, sureToForget, tag } from "../components.js";
+import { linkTo } from "../page-list.js";
+import { counted, inWords, number, spaced } from "../labels.js";
+
+const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
+/** What stands for a value that is not kept, such as `[CARD#4ef8]`. */
+const MARKER = /(\[[A-Z][A-Z_]+#\w+\])/;
+const KINDS = [["long_term", "long term: true until changed"], ["episodic", "episodic: an event"]];
+const path = (memoryId) => `/v1/memories/${encodeURIComponent(memoryId)}`;
+
+/** @param {any} context */
+export function show({ signal }) {
+  const words = el("textarea", { name: "message", rows: "4", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
+  const masked = el("p", { class: "hint", "aria-live": "polite" });
+  const said = el("ol", { class: "said" }), shown = el("div", { class: "stack", "aria-live": "polite" });
+  const [capture, add] = [sender("/v1/capture"), sender("/v1/memories")];
+  const exact = wordForWord();
+  const mask = async (content) => (await call("POST", "/v1/redactions", { body: { text: content }, signal })).text;
+  let typing = 0;
+  words.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(async () => {
+      const content = words.value, kept = content.trim() && (await mask(content).catch(() => content));
+      if (words.value === content) masked.replaceChildren(...(MARKER.test(kept) ? ["It would be kept as: ", marked(kept)] : []));
+    }, 400);
+  });
+  const send = async () => {
+    const content = words.value.trim();
+    if (!content) return words.reportValidity();
+    const line = el("li", {}, content, el("p", { class: "quiet", role: "status" }, "Reading…"));
+    said.prepend(line);
+    try {
+      const report = exact.node.open ? { receipts: [await add({ content, ...exact.fields() })] } : await capture({ content });
+      form.reset();
+      masked.replaceChildren();
+      line.replaceChildren(marked(await mask(content)));
+      await tell(report, content, line);
+    } catch (problem) {
+      if (signal.aborted) return;
+      line.remove();
+      shown.replaceChildren(failure(problem, send));
+    }
+  };
+  const tell = async (report, content, line) => {
+    const written = await Promise.all(report.receipts.filter((one) => one.memory_id).map((receipt) => statement(receipt, signal)));
+    const prompt = el("div", {}, el("p", { class: "quiet" }, "Reading…"));
+    const fillPrompt = async () => prompt.replaceChildren(await block(content, signal));
+    const each = written.map((one) => row(one, fillPrompt));
+    const undoAll = async () => {
+      for (const one of [...each].reverse()) await one.undo?.();
+      all.remove();
+      say("All of it is taken back.");
+      await fillPrompt();
+    };
+    const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll);
+    const panels = [
+      panel("What was read from it", each.length > 0 ? el("ul", { class: "rows" }, each.map((one) => one.node)) : el("p", { class: "quiet" }, "Nothing is kept of it."), all),
+      ...[heldBack(report, written), requests(report.asked ?? [], fillPrompt)].filter(Boolean),
+      panel("What a model gets with this message", prompt),
+    ];
+    shown.replaceChildren(...panels);
+    line.append(button([counted(written.length, "statement"), ...consequences(report)].join(" · "), () => shown.replaceChildren(...panels), { kind: "quiet" }));
+    await fillPrompt();
+  };
+  words.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && (event.preventDefault(), send()));
+  const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), send()) } },
+    field("A message", words, "Enter sends it. What is read from it is kept, until you undo it here."), masked, exact.node,
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")));
+  const tries = el("div", { class: "tries" }, TRY.map((text) => button(text, () => (words.value = text, words.focus(), words.dispatchEvent(new Event("input"))), { kind: "quiet" })));
+  shown.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
+  return several(head("Live", "Say what a person would say to an agent, and see what becomes of it."), el("div", { class: "talk" }, el("div", { class: "panel" }, form, said), shown));
+}
+
+function consequences({ receipts, asked = [] }) {
+  const ended = receipts.reduce((sum, one) => sum + one.superseded.length, 0), waits = receipts.filter((one) => one.outcome === "pending_review").length;
+  return [ended > 0 && `${number(ended)} replaced`, waits > 0 && `${number(waits)} waiting`, asked.length > 0 && "asks something of memory"].filter(Boolean);
+}
+
+/** The choice to keep a text as it is, under a key and for a time, without reading anything from it. */
+function wordForWord() {
+  const key = el("input", { name: "key", maxlength: "128", autocomplete: "off" });
+  const kind = choice(KINDS, { name: "kind" });
+  const days = el("input", { type: "number", name: "days", min: "1", max: "365" });
+  const node = el("details", {}, el("summary", {}, "Keep it word for word"), el("div", { class: "columns" },
+    field("Kind", kind),
+    field("Key (optional)", key, "Each key holds one memory: a new one replaces the old one."),
+    field("For how many days (optional)", days)));
+  return { node, fields: () => ({ kind: kind.value, ...(key.value ? { key: key.value } : {}), ...(days.value ? { ttl: `${Number(days.value)}d` } : {}) }) };
+}
+
+/** A receipt with the memory that it is about, and those that this one replaced. */
+async function statement(receipt, signal) {
+  const { memory, earlier } = await call("GET", `${path(receipt.memory_id)}/lineage`, { signal });
+  return { receipt, memory, ended: earlier.filter((one) => receipt.superseded.includes(one.memory_id)) };
+}
+
+/** A statement as it is kept, what it ends, and how to take it back; `undo` is null where nothing new was kept. */
+function row({ receipt, memory, ended }, changed) {
+  const state = el("span", {}, badge(receipt.outcome === "superseded" ? "created" : receipt.outcome));
+  const undo = async () => {
+    if (!back.isConnected || !(await attempt(() => (receipt.superseded.length > 0 ? call("POST", `${path(memory.memory_id)}/undo`) : call("DELETE", path(memory.memory_id))), ""))) return;
+    back.remove();
+    node.classList.add("undone");
+    state.replaceChildren(badge("undone"));
+  };
+  const alone = async () => (await undo(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
+  const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
+  const node = el("li", { class: "row" },
+    el("div", {},
+      el("p", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, memory.key && !memory.key.includes(":") && `${spaced(memory.key)}: `, marked(memory.content))),
+      ended.map((old) => el("p", { class: "diff" }, "replaces ", el("del", {}, old.content))),
+      el("p", { class: "meta" }, state, tag(memory.kind), tag(memory.category), receipt.reason && el("span", {}, inWords(receipt.reason))),
+      el("details", {}, el("summary", {}, "What each step decided"),
+        el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))),
+    back);
+  return { node, undo: back ? undo : null };
+}
+
+/** What was masked, refused, or not taken for something to keep; null: nothing was. */
+function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, written) {
+  const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome))].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
+  const markers = new Set(written.flatMap(({ memory }) => memory.content.match(new RegExp(MARKER, "g")) ?? []));
+  const lines = [
+    ...[...markers].map((one) => `Masked before it was stored: ${kindOf(one)}.`),
+    ...refused,
+    ...skipped.filter(({ reason }) => reason !== "memory_request").map(({ reason }) => `A part is not kept: ${inWords(reason)}.`),
+    ...receipts.flatMap((one) => one.clamped.map((limit) => `Limited by policy: ${spaced(limit)}.`)),
+    ...[...errors, ...receipts.flatMap((one) => [...one.warnings, ...one.degraded])].map(inWords),
+  ];
+  return lines.length > 0 && panel("What was held back, and why", el("ul", { class: "rows" }, lines.map((text) => el("li", {}, text))));
+}
+
+const kindOf = (marker) => spaced(marker.slice(1).split("#")[0].toLowerCase());
+
+/** A text with its markers as labels. */
+function marked(text) {
+  return several(text.split(MARKER).map((part) => (MARKER.test(part) ? el("span", { class: "tag" }, kindOf(part)) : part)));
+}
+
+/** What the message asks of memory itself; it is done only here, when it is confirmed. */
+function requests(asked, changed) {
+  const rows = asked.map((one) => {
+    const done = async () => (await attempt(() => call("POST", "/v1/memory-requests", { body: one }), "Done.")) && (node.classList.add("undone"), act.remove(), await changed());
+    const sure = async () => (one.kind === "forget_all" ? (location.hash = linkTo("mine")) : (await sureToForget({ content: `${one.subject}: ${counted(one.memory_ids.length, "memory", "memories")}` })) && done());
+    const act = one.kind === "show" ? el("a", { class: "button quiet", href: linkTo("mine") }, "My memory") : one.memory_ids.length > 0 && button(one.kind === "wrong" ? "Yes, forget it" : "Forget it", sure, { kind: "danger" });
+    const node = el("li", { class: "row" }, el("p", {}, `${{ show: "Show what is known", forget: "Forget", forget_all: "Forget everything", wrong: "This is wrong" }[one.kind] ?? spaced(one.kind)}${one.subject ? `: ${one.subject}` : ""}`, el("span", { class: "quiet" }, ` (${counted(one.memory_ids.length, "memory", "memories")})`)), act);
+    return node;
+  });
+  return rows.length > 0 && panel("What it asks of memory", el("p", { class: "quiet" }, "An agent asks before it does this."), el("ul", { class: "rows" }, rows));
+}
+
+/** The text that is put before a model for a message, its tokens, and the memory behind each entry. */
+async function block(query, signal) {
+  const made = await call("POST", "/v1/context", { body: { query }, signal });
+  if (!made.text) return el("p", { class: "quiet" }, "Nothing: no memory bears on it.");
+  const { runs } = await call("GET", "/v1/runs", { query: { limit: 10 }, signal });
+  const run = runs.find((one) => one.block_sha256 === made.digest);
+  return several(
+    el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
+    el("pre", { class: "block", tabindex: "0" }, made.text),
+    el("details", {}, el("summary", {}, "Why each is in it"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "quiet" }, why))))));
+}

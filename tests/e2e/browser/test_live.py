@@ -1,0 +1,91 @@
+"""The live page: what is read from a message, what that ends, what is held back, what a model gets, and undo."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from mnemic_server.credentials import Principal, Role
+from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.stage import served_here
+from tests.e2e.browser.test_pages import serious
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser, tmp_path: Path) -> AsyncIterator[Page]:
+    """The live page of somebody about whom two things are known."""
+    ana = Principal(tenant="default", user="ana", roles=frozenset(Role), key_id="own-machine")
+    with served_here(tmp_path / "own.db", open_to=ana) as address:
+        context = await browser.new_context(base_url=address)
+        opened = await context.new_page()
+        for said in ("I live in Oslo.", "I like small hotels."):
+            await context.request.post("/v1/capture", data={"content": said})
+        await visit(opened, "live")
+        yield opened
+        await context.close()
+
+
+async def say(page: Page, message: str) -> None:
+    await page.get_by_label("A message").fill(message)
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".said button").first).to_be_visible()
+
+
+async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_undone(page: Page) -> None:
+    await say(page, "I moved to Bergen, and I am a vegetarian.")
+    home = page.locator("li.row").filter(has=page.locator("del", has_text="Oslo"))
+    await expect(home).to_contain_text("Bergen")
+    await expect(home).to_contain_text("new")
+    block = page.locator("pre.block")
+    await expect(block).to_contain_text("Bergen")
+    tokens = await page.locator(".flow strong").first.text_content()
+    assert int(tokens or "0") > 0
+
+    await page.get_by_role("button", name="Undo all of it").click()
+    await expect(home).to_contain_text("taken back")
+    await visit(page, "mine")
+    await expect(page.get_by_text("Oslo").first).to_be_visible()
+    await expect(page.get_by_text("Bergen")).to_have_count(0)
+
+
+async def test_a_secret_is_masked_before_it_is_sent_and_in_what_is_kept(page: Page) -> None:
+    await page.get_by_label("A message").fill("My card number is 4111 1111 1111 1111.")
+    await expect(page.get_by_text("It would be kept as:")).to_be_visible()
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_text("Masked before it was stored: card.")).to_be_visible()
+    await expect(page.locator(".said")).not_to_contain_text("4111")
+
+
+async def test_what_is_not_kept_is_said_with_its_reason(page: Page) -> None:
+    await say(page, "Where do I live?")
+    await expect(page.get_by_text("Nothing is kept of it.")).to_be_visible()
+    await expect(page.get_by_text("it is a question, or true only for the moment")).to_be_visible()
+    await expect(page.locator("pre.block")).to_contain_text("Oslo")
+
+
+async def test_a_request_to_forget_is_carried_out_only_when_it_is_confirmed(page: Page) -> None:
+    await say(page, "Forget what I said about hotels.")
+    await expect(page.get_by_text("What it asks of memory")).to_be_visible()
+    await expect(page.locator("pre.block")).to_contain_text("hotel")
+    await page.get_by_role("button", name="Forget it").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Forget it").click()
+    await expect(page.get_by_text("Nothing: no memory bears on it.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+async def test_the_answers_are_accessible_and_fit_a_phone(enter: Enter, scheme: Scheme) -> None:
+    page = await enter("ana", scheme)
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await visit(page, "live")
+    await say(page, "I travel with a folding bike, and my mail is ana@example.org.")
+    await expect(page.get_by_text("What a model gets with this message")).to_be_visible()
+    assert await serious(page, scheme) == []
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await page.set_viewport_size(SIZE)

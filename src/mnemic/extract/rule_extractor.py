@@ -70,6 +70,8 @@ MAX_EMBEDDED = 96
 SHORTEST_UNTRAINED_CHARS = 5
 ANSWERED_CONFIDENCE = 0.8
 """Confidence of the answer to a plain question, which the classifier cannot judge."""
+BESIDE_VALUE_CONFIDENCE = 0.6
+"""Confidence of words that are kept only for the typed fact in them."""
 _GAP = 8
 """Separators between two clauses that are reported as one span: a comma, an "and"."""
 _OCCASION = Pattern(r"(?:when|whenever|if|each time|every time)\s", re.IGNORECASE)
@@ -170,7 +172,7 @@ class RuleExtractor:
                 elif len(sentence.pieces) > 1 and (_PREAMBLE.search(one.text) or only_disputes(one.text)):
                     opening = one.start if _binds(one.text) else opening
                     continue
-                elif one.ruled or not found.keys_of(sentence, one.start, one.end):
+                elif one.ruled or not found.keep_value(one, sentence):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end), unsure=one.unsure)
             before = context_of_next(before, sentence.pieces, text)
         return found.extraction()
@@ -364,6 +366,16 @@ class _Findings:
             self.leave_out(NOT_DURABLE, span)
         else:
             self._propose(content, span, None, statement.category, statement.confidence)
+
+    def keep_value(self, piece: Piece, sentence: Sentence) -> bool:
+        """Propose the typed facts of a part of a sentence that is not worth storing by itself, and its words if they
+        have more content: "I'm now the new kid at Acme". Return True if there was such a fact.
+        """
+        values = self.keys_of(sentence, piece.start, piece.end)
+        content = as_sentence(self.message.content[piece.start : piece.end].replace(MARKER, ""))
+        if values and self.policy.allows_keyless and says_more(content, values):
+            self._propose(content, (piece.start, piece.end), None, "fact", BESIDE_VALUE_CONFIDENCE)
+        return bool(values)
 
     def keys_of(self, sentence: Sentence, start: int, end: int) -> list[str]:
         """Propose the typed facts of the clauses between two places; their values and keys."""

@@ -345,3 +345,14 @@ async def test_what_a_kept_sentence_leans_on_is_not_reported_as_left_out() -> No
     inside = [one for one in found.skipped if one.span and any(a <= one.span[0] and one.span[1] <= b for a, b in kept)]
     assert kept
     assert not inside
+
+
+@pytest.mark.parametrize("text", ["I'm now the new kid at Acme.", "I'm now deputy for cranes at Initech."])
+async def test_words_beside_a_value_are_kept_with_it(text: str) -> None:
+    extraction = await extract(text)
+    assert {one.key for one in extraction.candidates} >= {"employer", None}
+    assert text in [one.content for one in extraction.candidates]
+
+
+async def test_a_new_job_is_read_with_its_now() -> None:
+    assert (await keyed("I'm now a team lead at Meander."))["job"] == "team lead"

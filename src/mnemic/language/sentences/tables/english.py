@@ -22,7 +22,7 @@ from mnemic.language.sentences.tables.values import (
     zone,
 )
 
-I_AM = r"\bi(?:'m| am)"
+I_AM = r"\bi(?:'m| am)(?: (?:now|currently|still|actually))?"
 AIM = (
     rf"{I_AM} (?:always |still )?trying to (?:always )?(?:keep|avoid|minimi[sz]e|maintain|limit|reduce|"
     r"cut (?:down|back)|stick (?:to|with)|stay)\b"

@@ -106,6 +106,54 @@ async def test_whoever_a_key_is_made_for_sees_it_and_who_made_it(enter: Enter) -
     await expect(key).to_contain_text("by olga")
 
 
+async def test_the_overview_says_what_is_wrong_and_its_counts_are_those_of_the_other_pages(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "review")
+    waiting = await page.locator(".queue li").count()
+    await visit(page, "quotas")
+    table = page.get_by_role("table", name="What is held of all of default")
+    held = [int(one) for one in await table.locator("tbody tr td:nth-child(2)").all_text_contents()]
+    await visit(page, "overview")
+    waits = page.get_by_role("link", name=f"{waiting} memories wait for review.")
+    await expect(waits).to_be_visible()
+    await expect(page.locator(".tile").filter(has_text="Memories held").locator(".tile-value")).to_have_text(
+        str(sum(held))
+    )
+    await expect(
+        page.get_by_text("was never shown to a model").or_(page.get_by_text("No two contradict"))
+    ).to_be_visible()
+    await waits.click()
+    await expect(page.get_by_role("heading", name="Review desk", level=1)).to_be_visible()
+
+
+async def test_the_overview_names_what_fails_and_what_is_full(enter: Enter) -> None:
+    page = await enter("olga")
+
+    async def troubled(route: Route) -> None:
+        answer = await route.fetch()
+        state = await answer.json()
+        state["process"]["requests"] = {"2xx": 328, "5xx": 12}
+        state["process"]["models"] = {"calls": 7, "input_tokens": 4200, "output_tokens": 310}
+        state["projections"] = {"neo4j": 40}
+        await route.fulfill(json=state)
+
+    async def full(route: Route) -> None:
+        quota = {"per": "tenant", "kind": None, "rows": 100, "bytes": None, "writes_a_minute": None, "soft": 0.8}
+        await route.fulfill(json={"quotas": [{**quota, "used": {"rows": 0.93}}], "held": {}})
+
+    await page.route("**/v1/overview", troubled)
+    await page.route("**/v1/tenant/quotas", full)
+    await visit(page, "overview")
+    attention = page.locator(".panel").filter(has=page.get_by_role("heading", name="What needs attention"))
+    for sentence in (
+        "12 of 340 requests failed since the service started.",
+        "The copy in neo4j is 40 changes behind.",
+        "A limit of the tenant is used to 93%.",
+    ):
+        await expect(attention).to_contain_text(sentence)
+    await expect(page.locator(".tile").filter(has_text="Calls of the model")).to_contain_text("4,200 tokens sent")
+
+
 async def test_a_page_left_before_it_loads_does_not_cover_the_next_one(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "overview")

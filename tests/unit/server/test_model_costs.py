@@ -46,7 +46,10 @@ async def test_calls_and_tokens_are_counted_for_the_tenant_that_caused_them() ->
             answer = await client.post("/v1/capture", json=said, headers=heads[tenant])
             assert answer.status_code == 200, answer.text
         _, text = await keys.create(tenant="acme", roles=("operator",), user="ana")
-        shown = (await client.get("/metrics", headers={"Authorization": f"Bearer {text}"})).text
+        operator = {"Authorization": f"Bearer {text}"}
+        shown = (await client.get("/metrics", headers=operator)).text
+        overview = (await client.get("/v1/overview", headers=operator)).json()
+    assert overview["process"]["models"] == {"calls": 2, "input_tokens": 120, "output_tokens": 20}
     assert 'mnemic_model_calls_total{tenant="acme"} 2.0' in shown
     assert 'mnemic_model_tokens_total{direction="in",tenant="acme"} 120.0' in shown
     assert 'mnemic_model_tokens_total{direction="out",tenant="borg"} 10.0' in shown

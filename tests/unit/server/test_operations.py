@@ -231,6 +231,7 @@ async def test_quotas_kinds_and_the_overview_count_what_is_there(running: Runnin
     overview = await get(running, "/v1/overview", olga)
     assert overview["held"]["long_term"] == {**overview["held"]["long_term"], "rows": 3, "recent": 3}
     assert overview["process"]["searches"] == {"found": 2, "empty": 1, "hit_rate": 0.6667}
+    assert overview["process"]["models"] == {"calls": 0, "input_tokens": 0, "output_tokens": 0}
     search = next(one for one in overview["process"]["latency"] if one["route"] == "/v1/search")
     assert search["count"] == 3
     assert 0 < search["p50_ms"] <= search["p99_ms"]

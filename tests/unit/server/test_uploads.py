@@ -118,6 +118,12 @@ async def test_days_count_what_happened_and_only_in_the_tenant(running: Running)
     shown = (await running.client.get("/v1/overview/days?days=4", headers=olga)).json()
     assert [one["written"] for one in shown["days"]] == [0, 1, 0, 1]
     assert [one["forgotten"] for one in shown["days"]] == [0, 0, 0, 1]
+    assert [one["tokens"] for one in shown["days"]] == [0, 0, 0, 0]
+    await running.client.post("/v1/context", json={"query": "Which seat do I prefer?"}, headers=ana)
+    run = (await running.client.get("/v1/runs", headers=ana)).json()["runs"][0]
+    today = (await running.client.get("/v1/overview/days?days=1", headers=olga)).json()["days"][0]
+    assert (today["used"], today["tokens"]) == (1, run["tokens"])
+    assert run["tokens"] > 0
     assert shown["complete"] is True
     refused = await running.client.get("/v1/overview/days", headers=ana)
     assert refused.json()["reason"] == "role_required:operator"

@@ -1,5 +1,5 @@
-"""Daily activity of a tenant: numbers of memories written, forgotten and shown to models, counted from the audit
-log.
+"""Daily activity of a tenant: memories written and forgotten, turns in which memory was shown to a model, and its
+tokens, counted from the audit log.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ async def activity(store: RecordStore, tenant: str, now: datetime, days: int) ->
             day, name = event.at.astimezone(UTC).date(), _name(event)
             if name is not None and day in counted:
                 counted[day][name] += 1
+                counted[day]["tokens"] += _tokens(event)
         if lines[0].at.astimezone(UTC).date() < first:
             break
     else:
@@ -41,9 +42,15 @@ async def activity(store: RecordStore, tenant: str, now: datetime, days: int) ->
 
 
 def _answer(counted: dict[date, Counter[str]], *, complete: bool) -> dict[str, Any]:
-    names = ("written", "forgotten", "used")
+    names = ("written", "forgotten", "used", "tokens")
     days = [{"day": day.isoformat(), **{name: count[name] for name in names}} for day, count in counted.items()]
     return {"days": days, "complete": complete}
+
+
+def _tokens(event: AuditEvent) -> int:
+    """Return the tokens that an injection added to a prompt, where its line has them."""
+    tokens = event.detail.get("tokens") if event.action == INJECTED else None
+    return tokens if isinstance(tokens, int) else 0
 
 
 def _name(event: AuditEvent) -> str | None:

@@ -74,6 +74,7 @@ class DayResponse(ResponseBody):
     written: int
     forgotten: int
     used: int
+    tokens: int
 
 
 class ActivityResponse(ResponseBody):

@@ -13,7 +13,8 @@ RECENT = timedelta(hours=24)
 
 async def overview_dict(service: ServiceContext, tenant: str) -> dict[str, Any]:
     """Return the stored amounts of the tenant (`recent`: of the last 24 hours), the number waiting for review, the lag
-    of each projection; and of this process, since its start: requests, latency, hit rate, failed parts of searches.
+    of each projection; and of this process, since its start: requests, latency, hit rate, failed parts of searches, and
+    what the tenant used of the language model.
     """
     store, meter = service.engine.store, service.meter
     usages = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
@@ -32,5 +33,6 @@ async def overview_dict(service: ServiceContext, tenant: str) -> dict[str, Any]:
             "loop_lag": meter.loop_lag(),
             "searches": {**searches, "hit_rate": round(found / answered, 4) if answered else None},
             "degraded": meter.degraded_parts(),
+            "models": meter.model_use(tenant),
         },
     }

@@ -107,6 +107,12 @@ class Meter:
         """Return the number of failures of each list of a search."""
         return {sample.labels["part"]: int(sample.value) for sample in _totals(self.degraded)}
 
+    def model_use(self, tenant: str) -> dict[str, int]:
+        """Return the calls of the language model on behalf of a tenant, and the tokens of prompts and answers."""
+        tokens = {one.labels["direction"]: int(one.value) for one in _totals(self.model_tokens) if _is_of(one, tenant)}
+        calls = sum(int(one.value) for one in _totals(self.model_calls) if _is_of(one, tenant))
+        return {"calls": calls, "input_tokens": tokens.get("in", 0), "output_tokens": tokens.get("out", 0)}
+
     def request_counts(self) -> dict[str, int]:
         """Return the numbers of requests by class of status: `2xx`, `4xx`, ..."""
         counts: Tally[str] = Tally()
@@ -147,6 +153,10 @@ class Meter:
 
 def _totals(counter: Counter) -> list[Any]:
     return [sample for metric in counter.collect() for sample in metric.samples if sample.name.endswith("_total")]
+
+
+def _is_of(sample: Any, tenant: str) -> bool:
+    return bool(sample.labels["tenant"] == tenant)
 
 
 def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:

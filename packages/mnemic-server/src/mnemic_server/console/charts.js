@@ -47,49 +47,12 @@ function nice(most) {
   return Math.max(2, step * power);
 }
 
-/**
- * Events on a line of time, each of which can be followed. @param {string} title
- * @param {Array<{at: string, words: string, href: string, tone: string}>} events
- */
-export function moments(title, events) {
-  const times = events.map((one) => Date.parse(one.at));
-  const [first, last] = [Math.min(...times), Math.max(...times)];
-  const across = (time) => 24 + ((time - first) / Math.max(1, last - first)) * (WIDTH - 48);
-  const rows = stacked(times.map(across));
-  const height = 34 + 18 * Math.max(...rows);
-  return el(
-    "figure",
-    { class: "chart moments" },
-    el("figcaption", {}, el("h2", {}, title)),
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${height + 18}` },
-      svg("line", { class: "axis", x1: 12, x2: WIDTH - 12, y1: height, y2: height }),
-      events.map((one, at) => svg("a", { href: one.href, "aria-label": `${day(one.at)}: ${one.words}`, class: `moment ${one.tone}` },
-        svg("title", {}, `${day(one.at)}: ${one.words}`),
-        svg("circle", { cx: across(times[at]), cy: height - 14 - 18 * rows[at], r: 7 }))),
-      svg("text", { x: 12, y: height + 15 }, day(new Date(first).toISOString())),
-      last > first && svg("text", { x: WIDTH - 12, y: height + 15, "text-anchor": "end" }, day(new Date(last).toISOString()))),
-  );
-}
-
-/** Rows in which marks at these places do not cover each other. @param {number[]} places */
-function stacked(places) {
-  const ends = [];
-  const rows = places.map(() => 0);
-  const order = places.map((_, at) => at).sort((one, other) => places[one] - places[other]);
-  for (const at of order) {
-    const row = ends.findIndex((end) => places[at] - end >= 16);
-    rows[at] = row === -1 ? ends.length : row;
-    ends[rows[at]] = places[at];
-  }
-  return rows;
-}
-
 /** Both charts of an overview. @param {{days: any[], complete: boolean}} activity */
 export function activityCharts({ days, complete }) {
   return several(
     el("div", { class: "halves" },
       dayBars("Memories written and forgotten", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
-      dayBars("Memory shown to models", days, [{ name: "used", words: "turns" }])),
+      dayBars("Memory shown to models", days, [{ name: "tokens", words: `tokens in ${number(days.reduce((sum, one) => sum + one.used, 0))} turns` }])),
     !complete && el("p", { class: "quiet" }, "There was more activity than these charts can show: the earliest days show too little."),
   );
 }

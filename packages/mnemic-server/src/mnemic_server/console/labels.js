@@ -105,19 +105,6 @@ export function inWords(reason) {
   return detail ? `${words.replace(/\.$/, "")}: ${REASONS[detail] ?? spaced(detail)}` : words;
 }
 
-/** The name of a kind of memory. @param {string} kind */
-export function kindName(kind) {
-  return kind === "episodic" ? "episodic (messages and episodes)" : spaced(kind);
-}
-
-/** How long memories of a kind are kept. A message is kept like any other memory; the days are those of an episode.
- * @param {{ kind: string, retention_days: number | null }} kind */
-export function keptFor({ kind, retention_days: days }) {
-  if (!days) return "until forgotten";
-  const kept = `${Math.round(days)} days`;
-  return kind === "episodic" ? `messages until forgotten, episodes ${kept}` : kept;
-}
-
 /** A code's words, apart: `long_term` is "long term". @param {string} code */
 export function spaced(code) {
   return code.replaceAll("_", " ").replaceAll("|", " or ").replace(/^api /, "API ");

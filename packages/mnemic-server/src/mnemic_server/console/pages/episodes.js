@@ -1,7 +1,6 @@
 /** Episodes: what was tried, step by step, how it ended, and what was said of it afterwards; in the order of time. */
 
 import { call } from "../api.js";
-import { moments } from "../charts.js";
 import { el, several } from "../dom.js";
 import { empty, head, paged, when } from "../components.js";
 import { linkTo } from "../page-list.js";
@@ -18,21 +17,9 @@ export function show() {
     return several(fresh && el("h2", { class: "date" }, date), card(episode));
   };
   const nothing = empty("No episodes yet", "When an agent records what it tried and how it ended, you will see it here. Recorded messages are under My memory.");
-  const line = el("div", {});
-  const known = [];
-  const load = async (cursor) => {
-    const { episodes, next } = await call("GET", "/v1/episodes", { query: { limit: 20, cursor } });
-    known.push(...episodes);
-    if (known.length > 0) line.replaceChildren(moments("When they happened", known.map(asMoment)));
-    return { items: episodes, next };
-  };
+  const load = (cursor) => call("GET", "/v1/episodes", { query: { limit: 20, cursor } }).then(({ episodes, next }) => ({ items: episodes, next }));
   const node = paged(load, dated, nothing);
-  return several(head("Episodes", "What was tried, how it went, and what came of it. Latest first."), line, el("div", { class: "chronicle" }, node));
-}
-
-function asMoment(episode) {
-  const [words, tone] = ENDINGS[episode.outcome] ?? [episode.outcome, ""];
-  return { at: episode.happened_at, words: `${episode.task} (${words})`, href: linkTo("memory", episode.memory_id), tone };
+  return several(head("Episodes", "What was tried, how it went, and what came of it. Latest first."), el("div", { class: "chronicle" }, node));
 }
 
 function card(episode) {

@@ -1,108 +1,129 @@
-/** State of the service: what there is, what waits, how fast and how well the service answers. Kept up to date while it is open. */
+/** For an operator: what is wrong, what it costs, how it grows. For others: what is known of them. Kept up to date. */
 
 import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { empty, head, panel, provenance, table } from "../components.js";
+import { button, empty, head, panel, table, tag, when } from "../components.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { keptFor, kindName, listWords, number, percent, size, spaced } from "../labels.js";
+import { counted, listWords, number, percent, size, spaced } from "../labels.js";
+
+/** From how many memories on they are examined only when it is asked for: every one of them is read. */
+const MANY = 5000;
+/** Milliseconds for 95 of 100 searches from which an operator should look at it. */
+const SLOW = 1000;
 
 /** @param {any} context */
 export async function show({ who, signal }) {
-  const body = el("div", { class: "stack" });
-  const draw = async () => body.replaceChildren(await filled(who, signal));
+  const body = el("div", { class: "stack" }), operator = who.roles.includes("operator");
+  const found = el("div", { "aria-live": "polite" });
+  const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found) : await own(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
   return several(head("Overview", `Signed in as ${who.user ?? "an application"} of the tenant ${who.tenant}.`), body);
 }
 
-async function filled(who, signal) {
-  const operator = who.roles.includes("operator");
+async function installation(who, signal, found) {
+  const [state, days, { quotas }, { webhooks }] = await Promise.all([
+    call("GET", "/v1/overview", { signal }),
+    call("GET", "/v1/overview/days", { query: { days: 30 }, signal }),
+    call("GET", "/v1/tenant/quotas", { signal }),
+    call("GET", "/v1/webhooks", { signal }),
+  ]);
+  const rows = Object.values(state.held), total = sum(rows, "rows");
+  if (found.childElementCount === 0) {
+    if (total > MANY) found.append(button("Examine the memories", () => examine(found, signal)));
+    else examine(found, signal);
+  }
+  return several(
+    panel("What needs attention", wrong(state, quotas, webhooks), found),
+    panel("What it costs", figures(state, rows, total), activityCharts(days)),
+    panel("How fast it answers", latencies(state.process.latency)));
+}
+
+async function own(who, signal) {
   const may = (name) => mayOpen(placeNamed(name), who);
-  const [state, days, mine, queue, newest] = await Promise.all([
-    operator && call("GET", "/v1/overview", { signal }),
-    operator && call("GET", "/v1/overview/days", { query: { days: 30 }, signal }),
-    !operator && may("search") && call("GET", "/v1/kinds", { signal }),
-    !operator && may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
+  const [known, queue, newest] = await Promise.all([
+    may("search") && call("GET", "/v1/profile", { query: { max_tokens: 300 }, signal }),
+    may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
     may("search") && call("GET", "/v1/memories", { query: { limit: 5 }, signal }),
   ]);
   return several(
-    state && figures(state),
-    !state && el("div", { class: "tiles" }, mine && tile("Memories about you", number(sum(mine.kinds, "held"))), queue && waitingTile(queue.waiting)),
-    state && unwell(state),
-    days && panel("Activity", activityCharts(days)),
+    queue && queue.waiting > 0 && el("p", { class: "note" }, link(`${counted(queue.waiting, "memory waits", "memories wait")} for a decision.`, "review")),
     el("div", { class: "halves" },
-      state && panel("What is held", held(state.held)),
-      !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [kindName(one.kind), number(one.held), keptFor(one)]))),
-      newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("live")))),
-    state && panel("How fast it answers", latencies(state.process.latency)),
-  );
+      known && known.known_lines.length > 0 && panel("What holds now", el("ul", { class: "rows" }, known.known_lines.map(({ text, memory }) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, text[0].toUpperCase() + text.slice(1))))), el("p", {}, el("a", { href: "#/mine" }, "All of it, with its proof"))),
+      newest && panel("Newest memories", latest(newest.memories, may("live")))));
 }
 
 function sum(rows, name) {
   return rows.reduce((total, row) => total + (row[name] ?? 0), 0);
 }
 
-function tile(name, value, note, href) {
-  const words = several(el("span", { class: "tile-name" }, name), el("span", { class: "tile-value" }, value), note && el("span", { class: "quiet" }, note));
-  return href ? el("a", { class: "tile", href }, words) : el("div", { class: "tile" }, words);
+function tile(name, value, note) {
+  return el("div", { class: "tile" }, el("span", { class: "tile-name" }, name), el("span", { class: "tile-value" }, value), el("span", { class: "quiet" }, note));
 }
 
-function waitingTile(count) {
-  return tile("Waiting for review", number(count), count > 0 ? "open the review desk" : "nothing to decide", "#/review");
-}
-
-function figures({ held: kinds, waiting, process }) {
-  const rows = Object.values(kinds);
-  const { hit_rate: rate, found, empty: nothing } = process.searches;
+function figures({ process }, rows, total) {
+  const { hit_rate: rate, found, empty: nothing } = process.searches, { calls, input_tokens: sent, output_tokens: got } = process.models;
   const search = process.latency.find((one) => one.route === "/v1/search");
   return el("div", { class: "tiles" },
-    tile("Memories held", number(sum(rows, "rows")), `${number(sum(rows, "recent"))} in the last 24 hours`),
-    waitingTile(waiting),
+    tile("Memories held", number(total), `${size(sum(rows, "bytes"))}, ${number(sum(rows, "recent"))} in the last 24 hours`),
+    tile("Calls of the model", number(calls), calls === 0 ? "none: rules read the messages" : `${number(sent)} tokens sent, ${number(got)} received`),
     tile("Searches with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "no search yet" : `of ${number(found + nothing)}`),
-    tile("Search time, 95th percentile", search ? `${search.p95_ms} ms` : "–", search ? `half within ${search.p50_ms} ms` : "no search yet"));
+    tile("95% of searches within", search ? `${number(search.p95_ms)} ms` : "–", search ? `half of them within ${number(search.p50_ms)} ms` : "no search yet"));
 }
 
-/** What does not work or is behind; said also when all is well. */
-function unwell({ process, projections }) {
-  const parts = Object.entries(process.degraded).filter(([, count]) => count > 0);
-  const late = Object.entries(projections).filter(([, behind]) => behind > 0);
-  const failed = process.requests["5xx"] ?? 0;
-  if (parts.length + late.length + failed === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind.");
-  return panel("What needs attention", el("ul", { class: "rows" },
-    failed > 0 && el("li", {}, `${number(failed)} requests failed in this process.`),
-    parts.map(([name, count]) => el("li", {}, `Search by ${listWords(name)} failed ${number(count)} times.`)),
-    late.map(([name, behind]) => el("li", {}, `${spaced(name)} is ${number(behind)} changes behind.`))));
+/** What does not work, is behind, full or slow, in sentences; said also when all is well. */
+function wrong({ process, projections, waiting }, quotas, webhooks) {
+  const requests = process.requests, failed = requests["5xx"] ?? 0, search = process.latency.find((one) => one.route === "/v1/search");
+  const lines = [
+    failed > 0 && `${number(failed)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`,
+    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => `Search by ${listWords(name)} failed ${counted(count, "time")}.`),
+    ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
+    search?.p95_ms > SLOW && `Of 100 searches 5 take longer than ${number(search.p95_ms)} ms.`,
+    waiting > 0 && link(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review"),
+    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => link(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas"))),
+    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => link(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks")),
+  ].filter(Boolean);
+  if (lines.length === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind, nothing waiting.");
+  return el("ul", { class: "rows" }, lines.map((line) => el("li", {}, line)));
 }
 
-function held(kinds) {
-  const rows = Object.entries(kinds).sort(([, one], [, other]) => other.rows - one.rows);
-  if (rows.length === 0) return empty("Nothing remembered yet", "The first memory appears here at once.");
-  const most = Math.max(...rows.map(([, one]) => one.rows));
-  return table("Memories by kind", ["Kind", "Memories", "", "Size"], rows.map(([kind, one]) => [
-    kindName(kind),
-    el("span", { class: "number" }, number(one.rows)),
-    el("meter", { class: "bar", min: "0", max: most, value: one.rows, "aria-label": `${kindName(kind)} of the largest` }),
-    size(one.bytes),
-  ]));
+const link = (words, place) => el("a", { href: linkTo(place) }, words);
+
+/** What a person should look at among the newest memories; read once, as it reads them all. */
+async function examine(found, signal) {
+  found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Examining the memories…"));
+  try {
+    const health = await call("GET", "/v1/doctor", { signal });
+    const lines = [
+      [health.contradictions, "pair contradicts each other", "pairs contradict each other"],
+      [health.duplicates, "pair says the same", "pairs say the same"],
+      [health.junk, "memory says nothing", "memories say nothing"],
+      [health.without_vector, "memory is not found by meaning: it has no vector", "memories are not found by meaning: they have no vector"],
+      [health.unused, "memory older than 90 days was never shown to a model", "memories older than 90 days were never shown to a model"],
+    ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, `${counted(some.length, one, many)}.`));
+    found.replaceChildren(el("h3", {}, `Of the ${counted(health.looked_at, "newest memory", "newest memories")}`), lines.length > 0 ? el("ul", { class: "rows" }, lines) : el("p", { class: "quiet" }, "No two contradict each other or say the same, none is empty."));
+  } catch (problem) {
+    if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
+  }
 }
 
 function latest(memories, may) {
   if (memories.length === 0) {
     return empty("Nothing remembered yet", "What agents and people remember for you appears here.", may && el("a", { class: "button primary", href: "#/live" }, "Remember something"));
   }
-  return el("ul", { class: "rows" }, memories.map((memory) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), provenance(memory))));
+  return el("ul", { class: "rows" }, memories.map((memory) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "meta" }, tag(memory.kind), when(memory.updated_at)))));
 }
 
 function latencies(routes) {
-  const busy = routes.filter((one) => one.route.startsWith("/v1/")).sort((one, other) => other.count - one.count).slice(0, 8);
+  // A stream lasts as long as somebody listens: how long says nothing about the service.
+  const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count).slice(0, 6);
   if (busy.length === 0) return el("p", { class: "quiet" }, "No call has been answered yet.");
-  return table("Latency by call", ["Call", "Answered", "Half within", "95 of 100", "99 of 100"], busy.map((one) => [
+  return table("Latency by call", ["Call", "Answered", "Half within", "95 of 100"], busy.map((one) => [
     el("code", {}, `${one.method} ${one.route}`),
     number(one.count),
     `${one.p50_ms} ms`,
     `${one.p95_ms} ms`,
-    `${one.p99_ms} ms`,
   ]));
 }

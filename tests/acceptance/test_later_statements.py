@@ -114,3 +114,35 @@ def test_a_part_said_again_changes_nothing(memory: MemoryManager) -> None:
     memory.add(whole)
     memory.add("I'm divorced and I have two boys who stay with me every weekend.")
     assert whole in {one.content for one in memory.list(limit=9)}
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("I take 20 mg of the blue tablet every morning.", "Correction: I take 30 mg of the blue tablet, not 20."),
+        ("I weigh 80 kg.", "Actually I weigh 85 kg, not 80."),
+        ("My son is 7 years old.", "My son is 8, not 7."),
+        ("My rent is 900 euros.", "The landlord put the rent up to 960."),
+        ("Our meeting is on Tuesdays at 10.", "Our meeting moved to Thursdays at 9."),
+    ],
+)
+def test_a_corrected_number_is_no_longer_told(memory: MemoryManager, first: str, then: str) -> None:
+    memory.add(first)
+    memory.add(then)
+    assert [one.content for one in memory.list()] == [then]
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "I take 30 mg of the white tablet, not 20.",
+        "My sister takes 30 mg of the blue tablet, not 20.",
+        "I take 2 blue tablets, not 20 mg.",
+        "I took 30 minutes for the walk, not 20.",
+    ],
+)
+def test_another_number_of_something_else_corrects_no_dose(memory: MemoryManager, then: str) -> None:
+    dose = "I take 20 mg of the blue tablet every morning."
+    memory.add(dose)
+    memory.add(then)
+    assert dose in [one.content for one in memory.list()]

@@ -137,3 +137,23 @@ def test_what_only_looks_like_another_text_is_said() -> None:
         return bool(any((start < at + len(BOB) and at < end for start, end in data_spans(text))))
 
     EXAMPLES.assert_right(check, "what_only_looks_like_another_text_is_said")
+
+
+@pytest.mark.parametrize(
+    "request_", ["Could you shorten this mail?", "Translate this text, please.", "Is this text ok?"]
+)
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I can't eat gluten.",
+        "My daughter is allergic to eggs.",
+        "I had a heart attack last year.",
+        "Ich vertrage keine Laktose.",
+    ],
+)
+def test_what_a_user_says_of_their_safety_before_a_request_on_a_text_is_no_part_of_the_text(
+    told: str, request_: str
+) -> None:
+    text = f"We met on Monday. {told} {request_}"
+    assert "".join(text[start:end] for start, end in data_spans(text)) == f"We met on Monday. {request_}"
+    assert data_spans(f"{told}\n{request_}") == [(0, len(told) + 1 + len(request_))]

@@ -17,7 +17,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mnemic.language.lexicon import Attribute, Lexicon, Phrase, Phrases, no_places
-from mnemic.language.statement import READ, Clause, Phrased, Statement, Word, attribute_named, read, read_alike, stem_of
+from mnemic.language.statement import (
+    LEAST_LEAD,
+    READ,
+    Clause,
+    Phrased,
+    Statement,
+    Word,
+    attribute_named,
+    read,
+    read_alike,
+    stem_of,
+)
+from mnemic.language.text.language import language_of
 
 COMPARED = 32768
 """Pairs whose comparison is cached: a batch and a search meet the same two again."""
@@ -248,7 +260,12 @@ def _is_compound(old: Statement) -> bool:
     if len(clauses) != 1:
         return True
     inside = {word for fact in _facts(clauses[0]) for word in fact.plain}
-    return any(plain in old.lexicon.words("joining") and plain not in inside for plain in clauses[0].plain)
+    called, plain = old.lexicon.words("called"), clauses[0].plain
+    return any(
+        # "un perro que se llama Toby", "een hond die Bram heet": only a name follows.
+        one in old.lexicon.words("joining") and one not in inside and called.isdisjoint(plain[at + 1 : at + 4])
+        for at, one in enumerate(plain)
+    )
 
 
 @lru_cache(maxsize=READ)
@@ -462,8 +479,9 @@ def _heads(known: Clause, value: Phrased) -> set[str]:
     """Return the stems by which the value of a fact may be meant: its head, its names, and the name it is called by."""
     found = {value.head.stem} | {word.stem for word in value.words if word.name}
     rest = known.words[value.end :]
-    if rest and rest[0].plain in known.lexicon.words("called"):
-        found |= {word.stem for word in rest[1:] if word.name}
+    # "called Toby", "que se llama Toby", "die Bram heet"
+    if any(word.plain in known.lexicon.words("called") for word in rest[: MAX_ASIDE + 1]):
+        found |= {word.stem for word in rest if word.name}
     return found
 
 
@@ -584,7 +602,10 @@ def _amount_changed(old: Statement, clause: Clause) -> Evidence | None:
         values = [word for word in known.words if _sort(word, known) == sort]
         if len(values) != 1 or _same_value(values[0], value) or not thing.stems <= known.content:
             continue
-        left = known.meaning - clause.meaning - thing.stems - known.verbs - {values[0].stem}
+        # "Tuesdays at 10" to "Thursdays at 9": every value of it has another of its sort.
+        moved = {_sort(word, clause) for word in clause.words}
+        with_it = {word.stem for word in known.words if _sort(word, known) in moved - {None}}
+        left = known.meaning - clause.meaning - thing.stems - known.verbs - with_it
         if not left and _same_unit(known, clause, values[0], value):
             return Evidence(How.CHANGED, "another amount")
     return None
@@ -665,6 +686,8 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
         beside = (clause.meaning & one.meaning) - replaced.stems
         verbs = {clause.words[at].stem for at in range(start, end)}
         owned = one.owner == clause.owner
+        if owned and known.safety and _is_other_number(one, replaced, clause):
+            return Evidence(How.CHANGED, "named as the old value")
         if owned and not known.safety and _is_replaced(replaced, facts, clause, start):
             return Evidence(How.CHANGED, "replaced")
         residence = any(
@@ -680,6 +703,18 @@ def _from_old(known: Known, old: Statement, facts: list[_Fact], clause: Clause) 
         if things and (owned or one.owner <= clause.meaning) and not known.safety:
             return Evidence(How.CHANGED, "named as the old value")
     return None
+
+
+def _is_other_number(known: Clause, replaced: Phrased, clause: Clause) -> bool:
+    """Return True if a clause says all that a known one does, with another number in place of the replaced one: "I take
+    30 mg of the blue tablet, not 20".
+    """
+    old = replaced.head
+    new = [word for word in clause.words if _sort(word, clause) == "number" and not _same_value(word, old)]
+    mine = next((word for word in known.words if _same_value(word, old)), None)
+    if mine is None or len(new) != 1 or _sort(old, clause) != "number" or known.meaning - clause.meaning:
+        return False
+    return _same_measure(known, clause, mine, new[0])
 
 
 def _is_replaced(replaced: Phrased, facts: list[_Fact], clause: Clause, start: int) -> bool:
@@ -909,8 +944,53 @@ def names_it(known: Known, new: str) -> bool:
     if known.safety:
         return False
     old, said = _parse_known(known), read(new)
-    wanted = old.whole.meaning - old.whole.verbs
-    return 2 * len(wanted & said.whole.meaning) > len(wanted) and _one_person(old, said)
+    if _are_unread(old, said):
+        return _says_little_beside(old, said)
+    wanted = old.whole.meaning - old.whole.verbs - {stem_of(day) for day in old.lexicon.words("days")}
+    if 2 * len(wanted & said.whole.meaning) <= len(wanted):
+        return False
+    return _one_person(old, said) or _tells_only_of(old, said)
+
+
+def _tells_only_of(old: Statement, said: Statement) -> bool:
+    """Return True for "The Golf is sold", of "I drive a Golf": one word about the known thing, and no place."""
+    clause, subject = said.whole, said.whole.subject
+    if subject is None or not subject.definite or clause.plain[0] not in said.lexicon.words("articles"):
+        return False
+    beside = clause.meaning - subject.stems - clause.verbs
+    return subject.stems <= old.whole.content and len(beside) <= 1 and not clause.has("prepositions")
+
+
+def _are_unread(*statements: Statement) -> bool:
+    """Return True for statements in a language whose words nothing here knows."""
+    languages = {language_of(one.text) for one in statements} - {None}
+    if languages:
+        return languages.isdisjoint(_READ_LANGUAGES)
+    return all(one.speaks_for(one.lexicon) < LEAST_LEAD for one in statements)
+
+
+_READ_LANGUAGES = frozenset({"english", "german", "french", "spanish", "italian", "portuguese", "dutch"})
+MAX_BESIDE = 2
+"""Words that an end in an unknown language may have beside those of what is over: "no", "any more"."""
+
+
+def _says_little_beside(old: Statement, said: Statement) -> bool:
+    """Return True if a statement in any language names a name or a third of a known one, apart from endings, and says
+    hardly more.
+    """
+    mine, theirs = ({w for w in one.words if not w.mark and len(w.plain) > MAX_BESIDE} for one in (old, said))
+    shared = {word: one for word in theirs for one in mine if _begin_alike(word.plain, one.plain)}
+    beside = theirs - shared.keys() - {said.words[0]}
+    named = any(one.name and one is not old.words[0] for one in shared.values())
+    if len(theirs) - len(shared) > MAX_BESIDE or any(word.name for word in beside):
+        return False
+    return named or 3 * len(shared) >= max(len(mine), 1)
+
+
+def _begin_alike(one: str, other: str) -> bool:
+    """Return True for two forms of a word that differ in the ending: "Kraków", "Krakowie"."""
+    least = max(MAX_BESIDE, min(len(one), len(other)) - 2)
+    return one[:least] == other[:least] and abs(len(one) - len(other)) <= MAX_BESIDE + 1
 
 
 def _values(statement: Statement) -> frozenset[str]:

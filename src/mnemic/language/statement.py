@@ -449,7 +449,7 @@ class Clause:
     @cached_property
     def opening(self) -> int:
         """The place after words that open a sentence: "so", "yesterday", "in May"."""
-        skipped, at = self.lexicon.words(*_OPENINGS), 0
+        skipped, at = self.lexicon.words(*_OPENINGS) | self.lexicon.correcting, 0
         while at < len(self.words):
             if self.words[at].mark or self.plain[at] in skipped or self._counts_time(at):
                 at += 1
@@ -693,7 +693,7 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
                 and (following in starts or following in lexicon.verbs or following in lexicon.words("third"))
             )
         )
-        if not splits or _is_joint(part, words[place : place + 2], lexicon):
+        if not splits or _is_joint(part, words[place : place + 2], lexicon) or _denies(words[place + 1 :], lexicon):
             part.append(word)
             continue
         if part:
@@ -709,6 +709,19 @@ def _clauses(words: Sequence[Word], lexicon: Lexicon) -> Iterator[Clause]:
         part = [word] if word.plain in lexicon.words("unreal") else []
     if part:
         yield Clause(part, lexicon, before=before, told=told)
+
+
+def _denies(following: Sequence[Word], lexicon: Lexicon) -> bool:
+    """Return True before the end of "I take 30 mg, not 20": of the same clause, as it says nothing by itself."""
+    said = [*takewhile(lambda word: not (word.mark and word.plain[0] in _END), following)]
+    if len(said) not in _DENIAL or said[0].plain not in lexicon.words("negations"):
+        return False
+    last = said[-1]
+    return last.value is not None or last.name or last.plain in lexicon.words("days", "months", "units")
+
+
+_DENIAL = range(2, 5)
+"""Words of a denied value: "not 20", "not on the 3rd"."""
 
 
 def _is_joint(part: Sequence[Word], following: Sequence[Word], lexicon: Lexicon) -> bool:

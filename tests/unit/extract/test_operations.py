@@ -164,12 +164,34 @@ async def test_an_end_keeps_the_users_words_for_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "then"),
     [
+        ("I drive a Golf.", "The Golf is sold."),
+        ("Ik rijd in een Polo.", "De Polo is verkocht."),
+        ("Voy a yoga los lunes.", "Ya no voy a yoga."),
+        ("Mieszkam w Krakowie.", "Już nie mieszkam w Krakowie."),
+        ("Mam psa o imieniu Burek.", "Burek zdechł."),
+        ("Mamy samochód.", "Sprzedaliśmy samochód."),
+    ],
+)
+async def test_an_end_of_the_known_thing_is_taken_in_any_language(tmp_path: Path, first: str, then: str) -> None:
+    async with engine_of(tmp_path, [add(None, first, first)], end(first, then)) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert await telling.texts() == [then]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
         ("I am allergic to peanuts.", "I had pasta for lunch."),
         ("I take insulin every morning.", "I quit smoking."),
         ("I love fish.", "Emma doesn't like fish."),
         ("I own a red bicycle.", "I sold the red lamp."),
         ("I can't eat gluten.", "There is no gluten in rice."),
         ("Vivo en Jaén.", "Mi prima ya no vive en Jaén."),
+        ("I drive a Golf.", "The Golf is at the garage."),
+        ("I'm dating Lena.", "Lena has a new job."),
+        ("Pracuję w Orlenie.", "Mój brat nie pracuje już w Orlenie."),
+        ("Mam psa o imieniu Burek.", "Burek i Reksio bawią się w ogrodzie."),
     ],
 )
 async def test_an_end_by_words_about_something_else_is_refused_and_the_words_are_kept(

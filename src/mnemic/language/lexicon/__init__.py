@@ -100,6 +100,7 @@ class Lexicon:
         self.keys = frozenset[str]().union(*(one.keys for one in self.attributes))
         self._unions: dict[tuple[str, ...], frozenset[str]] = {}
         self.function = self.words(*_FUNCTION)
+        self.correcting = frozenset().union(*(one[0] for one in self.phrases("corrections") if len(one) == 1))
 
     def words(self, *names: str) -> frozenset[str]:
         """Return the words of some classes."""

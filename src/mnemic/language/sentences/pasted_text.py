@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mnemic.language.comparison import is_safety
+from mnemic.language.sentences.classify.classifier import weights
+from mnemic.language.sentences.clauses import sentences
+from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.pasted_headers import PROSE, header_spans
 from mnemic.language.sentences.remember import asked_to_remember
 from mnemic.language.sentences.standing_orders import is_standing_order
@@ -15,6 +19,8 @@ from mnemic.language.text.pattern import Pattern
 
 Span = tuple[int, int]
 
+SAFETY_FROM = 0.5
+"""Probability by which a sentence before a request on a text is one on the user's own safety."""
 _FENCED = (
     Pattern(r"```.{0,8000}?(?:```|\Z)", 16),
     Pattern(r"~~~.{0,8000}?(?:~~~|\Z)", 16),
@@ -255,5 +261,23 @@ def _worked_on(text: str, marked: list[Span]) -> list[Span]:
         return quotations
     if order is not None and _THIS_TEXT.search(order["rest"]):
         after = text[order.end() :].strip(" ?!.\n")
-        return [(order.start(), len(text)) if after and not text[: order.start()].strip() else (0, len(text))]
-    return [(0, len(text))] if about else []
+        first = order.start() if after and not text[: order.start()].strip() else 0
+        return list(_around_own_safety(text, first, order.start()))
+    return list(_around_own_safety(text, 0, about.start())) if about else []
+
+
+def _around_own_safety(text: str, start: int, request: int) -> Iterator[Span]:
+    """Yield the text from a place on without what the user says of their own safety on the line of a `request`, before
+    it: "I can't eat gluten. Could you shorten this mail?". A false fact of this kind does less harm than a lost one.
+    """
+    while not text[request].isalnum():  # the mark before a request is part of its match
+        request += 1
+    line = text.rfind("\n", 0, request) + 1
+    for first, last in sentences(text[line:request]):
+        said = text[line + first : line + last]
+        if speaks_of_self(said) and (is_safety(said) or weights().opinions([said])[0].share("safety") >= SAFETY_FROM):
+            if start < line + first:
+                yield start, line + first
+            start = line + last + text.startswith(" ", line + last)
+    if start < len(text):
+        yield start, len(text)

@@ -15,27 +15,12 @@ from tests.cassandra_nodes import Cluster, at_hand
 
 GIVEN = os.environ.get("MNEMIC_CASSANDRA")
 
-collect_ignore = (
-    []
-    if GIVEN or at_hand()
-    else [
-        "test_answers.py",
-        "test_buckets.py",
-        "test_commit.py",
-        "test_erasure.py",
-        "test_given_identifiers.py",
-        "test_machine.py",
-        "test_pages.py",
-        "test_quotas.py",
-        "test_store.py",
-        "test_totals.py",
-    ]
-)
+_NOT_RUN = "it needs java (17) and what `make cassandra` fetches"
 
 
 def pytest_report_header() -> str:
     """Report whether a node is available."""
-    return "" if not collect_ignore else "NOT RUN on Cassandra: it needs java (17) and what `make cassandra` fetches"
+    return "" if GIVEN or at_hand() else f"NOT RUN on Cassandra: {_NOT_RUN}"
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +29,8 @@ def cassandra() -> Iterator[str]:
     if GIVEN:
         yield f"{GIVEN}&timeout=10"
         return
+    if not at_hand():
+        pytest.skip(_NOT_RUN)
     cluster = Cluster()
     try:
         cluster.start()

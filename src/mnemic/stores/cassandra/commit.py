@@ -3,7 +3,7 @@
 The rows that a transaction has read must be unchanged at its commit. The lightweight transaction's condition checks its
 own partition. For marks of the tenant outside its scopes (consents, erasures) the writer announces itself and reads
 them again; a process that changes a mark visits the announced partitions, so that a writer that missed the change is
-refused.
+refused. So does a process that switches the vector space, which changes every scope with memories anyway.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mnemic.stores.cassandra.routing import (
 )
 from mnemic.stores.cassandra.tenant_totals import with_lines
 from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View, marks_under
-from mnemic.stores.row_store_adapter.tables import MARK, REQUEST
+from mnemic.stores.row_store_adapter.tables import MARK, REQUEST, SPACE
 
 WRITERS, OF_SHARED = 8, 64
 """Number of writers that a partition records, so that a commit without an answer can be looked up. A partition that all
@@ -45,6 +45,9 @@ scopes of a tenant, or all tenants, share records more: more writers commit befo
 
 _AT_ONCE = 16
 _MAX_PASSED = 10_000
+_MAX_AHEAD = 10_000
+
+_Note = tuple[str, tuple[object, ...]]
 
 
 class Commits:
@@ -54,6 +57,8 @@ class Commits:
         self._buckets = buckets
         self._partitions = buckets.partitions
         self._link = self._partitions.link
+        self._ahead: OrderedDict[Partition, int | None] = OrderedDict()
+        """The versions at which scopes were listed for a commit that is expected (`_list`)."""
         self._passed: OrderedDict[str, str] = OrderedDict()
         """The changes of tenants' marks of which this process knows that they were passed over."""
 
@@ -66,6 +71,8 @@ class Commits:
         passing = _note_passing(view)
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
+        if EVERYWHERE in view.heads and EVERYWHERE not in written and any(map(partial(_begins, view), written)):
+            others.add(EVERYWHERE)
         if not written:
             # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
             # moment.
@@ -79,10 +86,11 @@ class Commits:
         plans = {home: await self._buckets.plan(view, home) for home in written}
         await self._prepare(view, plans)
         await self._buckets.store(plans)
-        beside = {of_tenant(home.tenant) for home in written}
+        beside = {EVERYWHERE, *(of_tenant(home.tenant) for home in written)}
         rows = {home: plan.rows for home, plan in plans.items()}
+        single = len(written) == 1 and len(in_batches(rows[written[0]])) == 1
         # One partition and one batch: a single lightweight transaction decides and writes.
-        if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
+        if single and others <= beside and not _switches_space(view):
             made = await self._at_once(view, written[0], rows[written[0]], others)
         else:
             made = await self._commit_over_partitions(view, rows, others)
@@ -106,18 +114,40 @@ class Commits:
 
     async def _prepare(self, view: View, plans: Mapping[Partition, BucketPlan]) -> None:
         """List new partitions, and those with lines to be collected, in the directory."""
-        notes: list[tuple[str, tuple[object, ...]]] = []
+        notes: list[_Note] = []
         for home, plan in plans.items():
-            place = (*self._partitions.shard(home.tenant), home.level, home.owner)
-            if view.heads[home].version is None and home.level != "audit" and home != EVERYWHERE:
-                notes.append(("list", place))
-            if any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items()):
-                before = view.heads[home].small.get((NAMES[LANE], sortable_key(home[width_of(LANE) :])))
-                if before is None or _is_collected(before):
-                    notes.append(("note", (*place, secrets.token_hex(8))))
+            head = view.heads[home]
+            lines = any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items())
+            if self._ahead.get(home, -1) != head.version:
+                notes += self._notes_of(home, head, lines=lines)
             if plan.begins or plan.drops:
-                notes.append(("note", (*place, secrets.token_hex(8))))
+                notes.append(self._note_of(home))
         await self._link.write(notes)
+
+    async def _list(self, home: Partition, head: Head) -> None:
+        """List a scope for a commit that is expected on top of this version, beside other questions. Whoever removes
+        the note meanwhile changes the version.
+        """
+        if self._ahead.get(home, -1) != head.version and (notes := self._notes_of(home, head, lines=True)):
+            await self._link.write(notes)
+            self._ahead[home] = head.version
+            self._ahead.move_to_end(home)
+            while len(self._ahead) > _MAX_AHEAD:
+                self._ahead.popitem(last=False)
+
+    def _notes_of(self, home: Partition, head: Head, *, lines: bool) -> list[_Note]:
+        """Return what lists a partition that is new, or that has the first `lines` to be collected."""
+        notes: list[_Note] = []
+        # Who changes a mark gives a scope a version before its first row.
+        if not head.small and home.level != "audit" and home != EVERYWHERE:
+            notes.append(("list", (*self._partitions.shard(home.tenant), home.level, home.owner)))
+        before = head.small.get((NAMES[LANE], sortable_key(home[width_of(LANE) :])))
+        if lines and (before is None or _is_collected(before)):
+            notes.append(self._note_of(home))
+        return notes
+
+    def _note_of(self, home: Partition) -> _Note:
+        return "note", (*self._partitions.shard(home.tenant), home.level, home.owner, secrets.token_hex(8))
 
     async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
         """Commit by one lightweight transaction on one partition."""
@@ -153,38 +183,43 @@ class Commits:
         return made
 
     def _proves(self, home: Partition, view: View, others: Collection[Partition]) -> bool:
-        """Check whether the version of a scope proves by itself that the marks read are those of now."""
+        """Check whether the version of a scope proves by itself that what was read beside it is as of now."""
         known = self._partitions.known_at(home, view.heads[home].version)
-        return (
-            known is not None
-            and known.tenant is not None
-            and self._partitions.is_announced(home)
-            and all(view.heads[other].version == known.tenant.version for other in others)
-        )
+        if known is None or not self._partitions.is_announced(home):
+            return False
+        beside = {other: known.everywhere if other == EVERYWHERE else known.tenant for other in others}
+        return all(head is not None and view.heads[other].version == head.version for other, head in beside.items())
 
-    async def prepare(self, home: Partition, path: str | None = None, request: str | None = None) -> Known:
-        """Return the heads that a write to a scope begins with, as of now: that of the scope, and those of its tenant
-        and of the store, in two questions; in one if this process has written there lately. With them the marks under a
-        path, and the answer given before under an idempotency key, are read and cached.
+    async def prepare(self, home: Partition, path: str | None = None) -> Known:
+        """Return what a write to a scope begins with: the head of the scope as of now, in one question. With it the
+        marks under a path are read and cached, if those beside the scope are known.
         """
-        partitions, tenant = self._partitions, of_tenant(home.tenant)
+        partitions = self._partitions
         before = partitions.find_known(home)
         beside = None if before is None or not partitions.is_announced(home) else before.tenant
         _, head, _ = await asyncio.gather(
-            partitions.announce(home, soon=True), partitions.head(home), self._cache_marks(tenant, beside, path)
+            partitions.announce(home, soon=True),
+            partitions.head(home, writes=True),
+            self._cache_marks(of_tenant(home.tenant), beside, path),
         )
-        known = partitions.known_at(home, head.version) or Known(head, time.monotonic())
-        # An answer without rows names no version: the key is looked for after the scope was read, never before.
-        asked = self._cache_request(home, head, request)
-        if known.tenant is not None and known.everywhere is not None:
-            await asked
-            return known
-        of_marks, everywhere, _ = await asyncio.gather(
+        return partitions.known_at(home, head.version) or Known(head, time.monotonic())
+
+    async def prepare_beside(
+        self, home: Partition, known: Known, path: str | None = None, request: str | None = None
+    ) -> Known:
+        """Return these heads with those of the tenant and of the store, in one question, or in none if they are known.
+        With them the marks under a path, and the answer given before under an idempotency key, are read and cached, and
+        the scope is listed where its next commit must be.
+        """
+        tenant, head, writes = of_tenant(home.tenant), known.head, partial(self._partitions.head, now=True, writes=True)
+        of_marks, everywhere, *_ = await asyncio.gather(
             self._marks_and_head(tenant, path) if known.tenant is None else _ready_head(known.tenant),
-            partitions.head(EVERYWHERE, now=True) if known.everywhere is None else _ready_head(known.everywhere),
-            asked,
+            writes(EVERYWHERE) if known.everywhere is None else _ready_head(known.everywhere),
+            # An answer without rows names no version: the key is looked for after the scope was read, never before.
+            self._cache_request(home, head, request),
+            self._list(home, head),
         )
-        partitions.bind(home, head.version, tenant=of_marks, everywhere=everywhere)
+        self._partitions.bind(home, head.version, tenant=of_marks, everywhere=everywhere)
         return known._replace(tenant=of_marks, everywhere=everywhere)
 
     async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
@@ -192,7 +227,7 @@ class Commits:
         before = self._partitions.confirmed_version(tenant)
         head: Head
         head, answers = await asyncio.gather(
-            self._partitions.head(tenant, now=True),
+            self._partitions.head(tenant, now=True, writes=True),
             self._ask_all(tenant, self._uncached_questions(tenant, before, path)),
         )
         # An answer without rows names no version. It is of this one only if this one was there before the question.
@@ -217,7 +252,7 @@ class Commits:
         if path is None or not path.endswith("/"):
             return []
         answers = self._partitions.answers
-        asked = [marks_under(path), *((NAMES[MARK], key) for key in answers.singles(tenant))]
+        asked = [marks_under(path), *((NAMES[MARK], key) for key in answers.singles())]
         return [one for one in asked if answers.find((tenant, version or 0, one)) is None]
 
     async def _ask_all(self, home: Partition, questions: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Any]]:
@@ -287,15 +322,32 @@ class Commits:
         while len(self._passed) > _MAX_PASSED:
             self._passed.popitem(last=False)
 
-    async def _bump(self, home: Partition) -> bool:
-        head, name = await self._partitions.head(home), secrets.token_hex(6)
+    async def _refuse_first_writes(self, view: View, locked: Collection[Partition]) -> set[Partition] | None:
+        """Change the versions of scopes without memories, so that no writer who knows the previous vector space begins
+        there; return those scopes, or None if one has memories meanwhile that this switch has not seen.
+        """
+        found: set[Partition] = set()
+        for tenant in await self._partitions.tenants():
+            announced = await self._link.ask("announced", self._partitions.key(of_tenant(tenant))[:1])
+            found.update(await self._partitions.partitions_of_tenant(tenant))
+            found.update(Partition(tenant, *row) for row in announced)
+        begun = sorted(home for home in found.difference(locked) if home.level not in ("", "audit"))
+        passed = await some_at_once((partial(self._refuse_first_write, home) for home in begun), most=_AT_ONCE)
+        return set(begun) if all(passed) else None
+
+    async def _refuse_first_write(self, home: Partition) -> bool:
+        head = await self._partitions.head(home)
+        return not head.counts_changes and await self._bump(home, head)
+
+    async def _bump(self, home: Partition, head: Head) -> bool:
+        name = secrets.token_hex(6)
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         self._partitions.unlearn(home)
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
         """Change the version of an unlocked partition: readers of an earlier version can no longer commit."""
-        while not await self._bump(home):
+        while not await self._bump(home, await self._partitions.head(home)):
             await pause(0.0, 0.02)
 
     async def _commit_over_partitions(
@@ -326,9 +378,14 @@ class Commits:
                     break
                 locked.append(home)
             else:
+                passed = await self._refuse_first_writes(view, locked) if _switches_space(view) else set()
                 # Check after all partitions are locked: from here on no row that was read can change before the
                 # decision.
-                committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
+                committed = (
+                    passed is not None
+                    and await self.holds(view, set(others) - passed)
+                    and await self._partitions.decide(change, "committed")
+                )
         finally:
             if not committed:
                 committed = not await self._give_up(change, locked)
@@ -369,6 +426,19 @@ class Commits:
         for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
+
+
+def _begins(view: View, home: Partition) -> bool:
+    """Check whether a scope has no memories before this view: a switch of the vector space changes it only if it is
+    announced.
+    """
+    return home.level not in ("", "audit") and not view.heads[home].counts_changes
+
+
+def _switches_space(view: View) -> bool:
+    """Check whether a view replaces the vector space in use."""
+    before = view.heads[EVERYWHERE].small if EVERYWHERE in view.changes else {}
+    return (SPACE, ("present",)) in view.changes.get(EVERYWHERE, {}) and any(name == NAMES[SPACE] for name, _ in before)
 
 
 def _note_passing(view: View) -> dict[str, str]:

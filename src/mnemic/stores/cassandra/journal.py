@@ -253,9 +253,7 @@ async def _empty_journal(rows: RowChange, waiting: _Waiting) -> bool:
     a writer that has announced a line but not committed it loses the race, starts again and announces it again.
     """
     found = await rows.get(LANE, [waiting.home])
-    if not found:
-        return False
-    last, hashed, *place = found[0][3:]
+    last, hashed, *place = found[0][3:] if found else (0, "", 0, "")
     if waiting.lines and place[0] < waiting.lines[-1].number:
         await rows.remove(JOURNAL, [(*waiting.home, line.number) for line in waiting.lines])
         place = [waiting.lines[-1].number, waiting.lines[-1].hash]

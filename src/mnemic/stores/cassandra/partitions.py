@@ -18,7 +18,7 @@ from mnemic.ports.one_moment import moment_began
 from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
 from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.routing import NAMES, Partition, of_tenant
-from mnemic.stores.row_store_adapter.tables import MARK, PLACE, REQUEST
+from mnemic.stores.row_store_adapter.tables import MARK, PLACE, REQUEST, SCOPE
 
 REPEATED = frozenset({MARK, REQUEST})
 """Tables from which one write reads the same rows more than once."""
@@ -29,7 +29,7 @@ answer that lacked a row, as may happen for a moment while nodes join or leave.
 """
 
 _MOST = 4096
-_MOST_SINGLES = 2
+_MOST_SINGLES = 4
 _MAX_BYTES = 4096
 """Maximum bytes of a cached answer: those that a write needs are short."""
 
@@ -47,22 +47,18 @@ class Answers:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._singles: OrderedDict[Partition, dict[bytes, None]] = OrderedDict()
+        self._singles: dict[bytes, None] = {}
         self._known: OrderedDict[Question, tuple[float, Answer]] = OrderedDict()
 
-    def note_single(self, home: Partition, key: bytes) -> None:
+    def note_single(self, key: bytes) -> None:
         """Note that a write asks for this one row."""
-        asked = self._singles.setdefault(home, {})
-        asked[key] = None
-        while len(asked) > _MOST_SINGLES:
-            del asked[next(iter(asked))]
-        self._singles.move_to_end(home)
-        while len(self._singles) > _MOST:
-            self._singles.popitem(last=False)
+        self._singles[key] = None
+        while len(self._singles) > _MOST_SINGLES:
+            del self._singles[next(iter(self._singles))]
 
-    def singles(self, home: Partition) -> list[bytes]:
-        """Return the keys of rows that writes have asked for one by one: the next one asks for them, too."""
-        return list(self._singles.get(home, ()))
+    def singles(self) -> list[bytes]:
+        """Return the keys of rows that writes have asked for one by one: the next one asks for them, of its tenant."""
+        return list(self._singles)
 
     def find(self, question: Question) -> Answer | None:
         """Return the cached answer, if there is one."""
@@ -119,6 +115,11 @@ class Head:
     small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     sure: bool = True
 
+    @property
+    def counts_changes(self) -> bool:
+        """Return True if memories were ever written there: who switches the vector space changes such scopes."""
+        return (NAMES[SCOPE], b"") in self.small
+
 
 class Known(NamedTuple):
     """The last head of a scope that this process has read or written, and the time at which it asked for it.
@@ -143,6 +144,8 @@ class Partitions:
         self.answers = Answers()
         self._prefix = prefix
         self._confirmed: OrderedDict[Partition, int | None] = OrderedDict()
+        self._shared: set[Partition] = set()
+        """Those in which the last look has found what another process had written."""
         self._known: OrderedDict[Partition, Known] = OrderedDict()
         self._announced: OrderedDict[Partition, float] = OrderedDict()
 
@@ -159,9 +162,10 @@ class Partitions:
         stored = self._prefix + tenant
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
-    async def head(self, home: Partition, *, now: bool = False) -> Head:
+    async def head(self, home: Partition, *, now: bool = False, writes: bool = False) -> Head:
         """Return the state of a partition and its small rows, once no change over several partitions locks it; with
-        `now` not as of the beginning of the call.
+        `now` not as of the beginning of the call. Who `writes` waits for one answer, where a reader asks again only if
+        the first answer makes that necessary.
 
         A version that this process has neither committed nor confirmed is read serially: a commit that is still under
         way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
@@ -171,13 +175,18 @@ class Partitions:
         if since is not None and (head := self._since(home, since)) is not None:
             return replace(head)  # a copy: who reads on notes in it whether it is sure
         began = time.monotonic()
-        serial = home not in self._confirmed
+        known = home in self._confirmed
+        serial = not known or (writes and home in self._shared)
         while True:
             asked = time.monotonic()
-            head, pending = await self._head(home, serial=serial)
+            head, pending = await self._head(home, serial=serial, both=writes and not known)
             if pending is not None:
                 await self.settle(home, pending, began)
             elif serial or self._confirmed.get(home, -1) == head.version:
+                if known and self._confirmed.get(home, head.version) != head.version:
+                    self._shared.add(home)
+                else:
+                    self._shared.discard(home)
                 self.confirm(home, head.version)
                 self.learn(home, head, asked)
                 return head
@@ -198,14 +207,19 @@ class Partitions:
                 return as_known
         return None
 
-    async def _head(self, home: Partition, *, serial: bool) -> tuple[Head, Any]:
-        """Return the state of a partition with its small rows, and the change that locks it."""
+    async def _head(self, home: Partition, *, serial: bool, both: bool) -> tuple[Head, Any]:
+        """Return the state of a partition with its small rows, and the change that locks it. With `both`, state and
+        rows are asked for at once, for a partition that may be empty.
+        """
         key = self.key(home)
-        if rows := await self.link.ask("small", key, serial=serial):
+        rows, state = await asyncio.gather(
+            self.link.ask("small", key, serial=serial), self.state(home, serial=serial) if both else _nothing()
+        )
+        if rows:
             return _head_of(rows)
         # An empty answer does not name its version. Rows that are read again after the state cannot be older than the
         # version; otherwise rows from before a commit would pass for its own.
-        version, writers, pending = await self.state(home, serial=serial)
+        version, writers, pending = state or await self.state(home, serial=serial)
         if version is None:
             return Head(None, ""), pending
         if rows := await self.link.ask("small", key, serial=serial):
@@ -235,9 +249,8 @@ class Partitions:
             return
         asked_last, tenant, everywhere = asked, None, None
         if known is not None and known.head.version in (head.version, follows):
-            # A change of the vector space finds only the scopes that have been written to.
             asked_last, tenant = max(asked, known.asked), known.tenant
-            everywhere = None if known.head.version is None else known.everywhere
+            everywhere = self.everywhere_beside(home, known)
         self._known[home] = Known(replace(head, sure=True), asked_last, tenant, everywhere)
         self._known.move_to_end(home)
         while len(self._known) > _MAX_KNOWN:
@@ -250,6 +263,12 @@ class Partitions:
         known = self.known_at(home, version)
         if known is not None:
             self._known[home] = known._replace(everywhere=everywhere, tenant=tenant or known.tenant)
+
+    def everywhere_beside(self, home: Partition, known: Known) -> Head | None:
+        """Return the head of the rows of no tenant that is known beside a scope, if that is as current as the scope: a
+        switch of the vector space changes scopes with memories, and those that are announced.
+        """
+        return known.everywhere if known.head.counts_changes or self.is_announced(home) else None
 
     def unlearn(self, home: Partition) -> None:
         """Forget what is known of a partition: somebody else has written there."""
@@ -271,10 +290,10 @@ class Partitions:
         if before and not (soon and now - self._announced[home] > _ANNOUNCED_FOR / 2):
             return
         if not before:
-            # Who has changed a mark meanwhile did not find this scope.
+            # Who has changed a mark or the vector space meanwhile did not find this scope.
             known = self._known.get(home)
             if known is not None:
-                self._known[home] = known._replace(tenant=None)
+                self._known[home] = known._replace(tenant=None, everywhere=self.everywhere_beside(home, known))
         await self.link.write([("announce", (*self.key(home), secrets.token_hex(8)))])
         self._announced[home] = now
         self._announced.move_to_end(home)
@@ -287,7 +306,7 @@ class Partitions:
         self._confirmed[home] = version
         self._confirmed.move_to_end(home)
         while len(self._confirmed) > _MAX_CONFIRMED:
-            self._confirmed.popitem(last=False)
+            self._shared.discard(self._confirmed.popitem(last=False)[0])
 
     def confirmed_version(self, home: Partition) -> int | None:
         """Return the last version of a partition that this process knows to be stored."""
@@ -462,6 +481,10 @@ def _head_of(rows: Sequence[Any]) -> tuple[Head, Any]:
     """Return the head in these small rows, and the change that locks the partition."""
     _, _, _, version, writers, pending = rows[0]
     return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows}), pending
+
+
+async def _nothing() -> None:
+    return None
 
 
 def _number(head: Head) -> int:

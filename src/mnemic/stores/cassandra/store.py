@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _LIMIT = 20.0
 """Seconds for which a transaction without a deadline is tried."""
@@ -89,24 +90,33 @@ class CassandraRows:
     async def know(self, home: Partition) -> None:
         """Read what every write to a scope begins with, unless this process knows it."""
         if not self.partitions.knows_marks(home):
-            await self._commits.prepare(home)
+            await self._commits.prepare_beside(home, await self._commits.prepare(home))
 
     async def read_before_write(
-        self, work: Callable[[RowReads], Awaitable[T]], home: Partition, path: str, request: str | None
-    ) -> T:
-        """Run `work` on a scope and what a write to it checks outside it: marks under this path, an idempotency key.
-        The write itself checks all of it again, so nothing is confirmed here.
+        self,
+        of_scope: Callable[[RowReads], Awaitable[T]],
+        beside: Callable[[RowReads], Awaitable[U]],
+        home: Partition,
+        path: str,
+        request: str | None,
+    ) -> tuple[T, U]:
+        """Run a work on a scope, and one on what a write to it checks outside it: marks under this path, an idempotency
+        key. The write itself checks all of it again, so nothing is confirmed here.
         """
-        known = await self._commits.prepare(home, path, request)
-        view = View(self._buckets)
-        heads = {home: known.head, of_tenant(home.tenant): known.tenant, EVERYWHERE: known.everywhere}
-        view.heads |= {one: replace(head) for one, head in heads.items() if head is not None}
+        known = await self._commits.prepare(home, path)
+        within, outside = View(self._buckets), View(self._buckets)
+        within.heads[home] = replace(known.head)
         try:
-            result = await drive(work, view)
+            found, known = await asyncio.gather(
+                drive(of_scope, within), self._commits.prepare_beside(home, known, path, request)
+            )
+            heads = {of_tenant(home.tenant): known.tenant, EVERYWHERE: known.everywhere}
+            outside.heads |= {one: replace(head) for one, head in heads.items() if head is not None}
+            result = found, await drive(beside, outside)
         except PartitionChanged:
             self.partitions.unlearn(home)
-            return await self.read(work)
-        self.partitions.answers.keep(view.answers)
+            return await self.read(of_scope), await self.read(beside)
+        self.partitions.answers.keep(within.answers | outside.answers)
         return result
 
     async def tidy(self, *, whole: bool = False) -> int:
@@ -377,12 +387,16 @@ class CassandraStore(LayeredStore):
         """
         database = self._opened_database
 
-        async def read_both(rows: RowReads) -> tuple[dict[str, str], Memory | None]:
-            found = await auxiliary_records.marks(rows, tenant, prefix, None, None)
+        async def read_duplicate(rows: RowReads) -> Memory | None:
             state = (await self._scopes.state(rows, scope))[1]
-            return found, state.whole(state.find_fingerprint(scope, fingerprint))
+            return state.whole(state.find_fingerprint(scope, fingerprint))
 
-        return await database.read_before_write(read_both, Partition(*place_of(scope)), prefix, request)
+        async def read_marks(rows: RowReads) -> dict[str, str]:
+            return await auxiliary_records.marks(rows, tenant, prefix, None, None)
+
+        home = Partition(*place_of(scope))
+        same, marks = await database.read_before_write(read_duplicate, read_marks, home, prefix, request)
+        return marks, same
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         if scope is not None:

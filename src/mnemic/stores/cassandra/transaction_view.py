@@ -237,14 +237,19 @@ class View:
         """Return the state of a partition as this view sees it."""
         known = self.heads.get(home) or self._recall(home)
         if known is None:
-            read = list(self.heads)
+            bound = self._bound_to(home)
             known = await self._partitions.head(home)
-            if home == EVERYWHERE:
-                for scope in read:
-                    if scope.level:
-                        self._partitions.bind(scope, self.heads[scope].version, everywhere=known)
+            for scope in bound:
+                self._partitions.bind(scope, self.heads[scope].version, everywhere=known)
         self.heads[home] = known
         return known
+
+    def _bound_to(self, home: Partition) -> list[Partition]:
+        """Return the scopes read so far whose versions prove what is now read of this partition."""
+        if home != EVERYWHERE:
+            return []
+        announced = self._partitions.is_announced
+        return [one for one, head in self.heads.items() if one.level and (head.counts_changes or announced(one))]
 
     def _recall(self, home: Partition) -> Head | None:
         """Return the head of a partition as this process knows it, if that is enough."""
@@ -263,7 +268,7 @@ class View:
     def _head_beside(self, scope: Partition, known: Known, home: Partition) -> Head | None:
         """Return the head that is known beside that of a scope, if it is as current as that."""
         if home == EVERYWHERE:
-            return None if known.head.version is None else known.everywhere
+            return self._partitions.everywhere_beside(scope, known)
         return known.tenant if scope.tenant == home.tenant and self._partitions.is_announced(scope) else None
 
     async def ask_heads(self, scopes: Sequence[Partition]) -> None:
@@ -289,7 +294,7 @@ class View:
                 found = under
             else:
                 if table == MARK and len(asked) == 1:
-                    self._partitions.answers.note_single(home, asked[0])
+                    self._partitions.answers.note_single(asked[0])
                 get = partial(self._partitions.get, home, NAMES[table], asked)
                 found = await self._ask_table(home, table, tuple(asked), get)
             rows += await self._read(home, table, found)

@@ -1,0 +1,203 @@
+"""How many questions of a call wait for each other, and what a first write to a scope must not miss for having few."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.ports import Transaction
+from mnemic.stores.cassandra import CassandraStore
+from mnemic.stores.cassandra.routing import Partition
+from mnemic.testing.record_store.fixtures import EMBEDDER, memory, scope
+from mnemic.types import Actor, OutboxEntry, VectorSpace
+
+BOB = Partition("acme", "user", "bob")
+_TURNS = 50
+"""Turns of the event loop in which whoever can ask has asked."""
+
+
+@pytest.fixture
+def new_store(cassandra: str) -> Callable[[], CassandraStore]:
+    prefix = secrets.token_hex(6)
+    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
+
+
+class Rounds:
+    """Count of the rounds in which a store asks: what can be asked at once goes together, when nobody has more."""
+
+    def __init__(self, store: CassandraStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._link = store._database.link
+        self._answer = self._link._answer
+        self._waiting: list[tuple[Any, asyncio.Future[Any]]] = []
+        self._running: asyncio.Task[None] | None = None
+        self.count = 0
+        monkeypatch.setattr(self._link, "_answer", self._ask)
+
+    async def of_call(self, call: Awaitable[object]) -> int:
+        """Return the rounds of a call."""
+        before = self.count
+        await call
+        return self.count - before
+
+    async def _ask(self, statement: Any) -> Any:
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((statement, answer))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await answer
+
+    async def _run(self) -> None:
+        while self._waiting:
+            asked = -1
+            while asked != len(self._waiting):
+                asked = len(self._waiting)
+                for _ in range(_TURNS):
+                    await asyncio.sleep(0)
+            now, self._waiting = self._waiting, []
+            self.count += 1
+            answers = await asyncio.gather(*(self._answer(one) for one, _ in now), return_exceptions=True)
+            for (_, answer), found in zip(now, answers, strict=True):
+                if isinstance(found, BaseException):
+                    answer.set_exception(found)
+                else:
+                    answer.set_result(found)
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+        self._running = None
+
+
+async def test_a_write_waits_for_three_questions_at_most(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana, bob, cay, dan = (Actor(tenant="acme", user=name) for name in ("ana", "bob", "cay", "dan"))
+        await engine.add("The harbour is near.", actor=ana)
+        await other.add("The kettle whistles.", actor=cay)
+        rounds = Rounds(store, monkeypatch)
+
+        async def adds(text: str, actor: Actor, key: str | None = None) -> int:
+            return await rounds.of_call(engine.add(text, actor=actor, idempotency_key=key))
+
+        assert await adds("Tea is served.", bob) == 3, "the first of a user"
+        assert await adds("Tea is gone.", bob) == 2
+        assert await adds("Tea is back.", bob, "k1") == 3
+        assert await adds("Tea is served.", dan, "k1") == 3, "the first of a user, under a key"
+        assert await adds("The lamp is green.", cay, "k1") == 3, "to what another process has written"
+        await other.add("The kettle is old.", actor=cay)
+        assert await adds("The lamp is red.", cay) == 4, "the first after another process has written there, too"
+        await other.add("The kettle is new.", actor=cay)
+        await adds("The lamp is blue.", cay)
+        await other.add("The kettle is loud.", actor=cay)
+        assert await adds("The lamp is grey.", cay, "k2") == 3, "and the next ones"
+        await store.audit("acme")
+        assert await adds("Tea is cold.", bob, "k3") == 3, "the first after its journal was collected"
+        kept = await engine.add("The door opens at nine.", actor=ana)
+        changed = engine.update(kept.memory_id, content="The door opens at ten.", actor=ana)
+        assert await rounds.of_call(changed) == 3
+
+
+async def write(store: CassandraStore, text: str, spaces: list[VectorSpace] | None = None) -> None:
+    """Write for Bob as the engine does."""
+    where, found = scope("bob"), spaces if spaces is not None else []
+
+    async def work(transaction: Transaction) -> None:
+        found.append(await transaction.space())
+        one = memory(text, scope=where)
+        await transaction.insert(one)
+        await transaction.enqueue(OutboxEntry.for_memory(one))
+
+    await store.marks_and_duplicate("acme", "subject/bob/", where, text, request=None)
+    await store.transact(work, scope=where)
+
+
+async def test_a_first_write_during_a_switch_of_the_vector_space_is_of_the_new_one(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await writer.secret("acme")
+    space = VectorSpace(model="other", dimension=EMBEDDER.space.dimension)
+    link, switched = writer._database.link, list[bool]()
+    change, seen = link.change, list[VectorSpace]()
+
+    async def overtaken(statements: Any, **how: Any) -> bool:
+        if not switched:
+            await other.begin_space(space)
+            switched.append(await other.switch_space())
+        return await change(statements, **how)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    await write(writer, "tea", seen)
+    assert (switched, seen) == ([True], [EMBEDDER.space, space])
+    await writer.close()
+    await other.close()
+
+
+async def test_a_switch_of_the_vector_space_begins_again_if_a_first_write_overtakes_it(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The switch has read which scopes there are, and knows nothing of this one."""
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await writer.secret("acme")
+    space = VectorSpace(model="other", dimension=EMBEDDER.space.dimension)
+    await other.begin_space(space)
+    link, late = other._database.link, ["tea"]
+    change = link.change
+
+    async def overtaken(statements: Any, **how: Any) -> bool:
+        while late and statements[0][0] == "begin":
+            await write(writer, late.pop())
+        return await change(statements, **how)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    assert await other.switch_space() is False, "there is a memory without a vector in the new space"
+    assert late == []
+    assert [one.content for one in await other.memories_without_vector(limit=9)] == ["tea"]
+    await writer.close()
+    await other.close()
+
+
+async def test_a_scope_that_got_a_version_before_its_first_memory_can_be_found_for_an_erasure(
+    new_store: Callable[[], CassandraStore],
+) -> None:
+    """Who changes a mark gives every announced scope another version."""
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await writer.secret("acme")
+    await writer._database.partitions.announce(BOB)
+    await other.transact(lambda transaction: transaction.put_mark("acme", "policy/a", "strict"))
+    await write(writer, "tea")
+    assert BOB in await other._database.partitions.partitions_of_tenant("acme")
+    await writer.close()
+    await other.close()
+
+
+async def test_a_journal_that_was_expected_and_never_came_is_looked_into_once(
+    new_store: Callable[[], CassandraStore],
+) -> None:
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await writer.secret("acme")
+    await writer.marks_and_duplicate("acme", "subject/bob/", scope("bob"), "tea", request=None)
+    partitions = other._database.partitions
+    assert BOB in await partitions.partitions_to_collect("acme")
+    await other.audit("acme")
+    assert BOB not in await partitions.partitions_to_collect("acme")
+    await write(writer, "tea")
+    assert [entry.scope for entry in await other.pending()] == [scope("bob")], "and found when it comes"
+    assert BOB in await partitions.partitions_of_tenant("acme")
+    await writer.close()
+    await other.close()

@@ -31,7 +31,6 @@ class Costs:
     memory_bytes: float
     server_write: float
     server_search: float
-    router: float
     process_write: float
     process_search: float
     copies: int
@@ -40,9 +39,9 @@ class Costs:
 
 COSTS = {
     # A primary and a synchronous standby; the time of a failover is assumed (Patroni: lease 30 s, loop 10 s).
-    "postgres": Costs(4_300, 2.4, 2.2, 1.5, 9.2, 8.5, 2, 40.0),
+    "postgres": Costs(4_300, 2.4, 2.2, 9.2, 8.5, 2, 40.0),
     # No failover: a majority of the copies goes on. A call costs the sum over the nodes, which were minutes old.
-    "cassandra": Costs(3_500, 50.0, 10.8, 0.0, 12.3, 10.1, 3, 1.1),
+    "cassandra": Costs(3_500, 50.0, 10.8, 12.3, 10.1, 3, 1.1),
 }
 _LARGEST = 0.01
 """Part of all memories that the largest tenant has at most: 10^7 of 10^9."""
@@ -95,15 +94,9 @@ def simulate(plan: Plan, seed: int) -> dict[str, float]:
         "wait_seconds": _longest_wait(normal),
         "busiest_minute_hot": float(heated.max()),
         "wait_seconds_hot": _longest_wait(heated),
-        "router_cores": _calls(plan, grown) * costs.router / 1000,
         "processes_busy": _processes_busy(plan, grown, costs),
         **_failures(plan, costs, random, share),
     }
-
-
-def _calls(plan: Plan, grown: float) -> float:
-    """Return the calls a second at the peak of the day."""
-    return plan.writes_a_day * grown / 86_400 * plan.peak * (1 + plan.searches_a_write)
 
 
 def _day(plan: Plan, share: Numbers, grown: float, costs: Costs) -> Numbers:

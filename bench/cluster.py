@@ -2,6 +2,9 @@
 
     python -m bench.cluster [--only contract,kill:5000,topology,partition,exact,buckets,processor,clock,...]
 
+Without `--only` the rows of one cluster run, at sizes for 20 minutes on two processors. The rows with clusters of their
+own (clock, repair, hints, datacenters) run by name, and any row at another size (the published ones are in scale.md).
+
 Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
 acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
 """
@@ -25,7 +28,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cassandra import DriverException
+from cassandra import ConsistencyLevel, DriverException
+from cassandra.query import BatchStatement, BatchType
 
 from bench import cluster_operations as operations
 from bench.cluster_buckets import buckets, tidy
@@ -51,19 +55,14 @@ _LOOKS = 5
 _IDLE_SECONDS = 10
 """Seconds for which servers are watched while nobody asks them: what they use then is in every figure."""
 
-ROWS = (
-    "contract",
-    "kill",
-    "topology",
-    "partition",
-    "exact",
-    "buckets",
-    "processor",
-    "clock",
-    "repair",
-    "hints",
-    "datacenters",
+CONTRACT = (
+    "test_store.py::TestCassandraStore",
+    "test_machine.py",
+    "test_heads.py",
+    "test_commit.py",
+    "test_questions.py",
 )
+"""What three nodes may do differently from the one on which all tests of the store run."""
 
 
 def engine_on(location: str, clock: Clock | None = None) -> MemoryEngine:
@@ -258,7 +257,7 @@ def tell(name: str, **found: Any) -> None:
 
 
 def contract(cluster: Cluster) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/stores/cassandra"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *(f"tests/stores/cassandra/{one}" for one in CONTRACT)]
     ran = subprocess.run(
         command,
         env={**os.environ, "MNEMIC_CASSANDRA": cluster.url("contract", copies=3)},
@@ -393,13 +392,14 @@ def _of_500(number: int) -> Actor:
 
 
 def processor(cluster: Cluster, size: int) -> None:
-    """CPU of one write and one search, on the nodes and on a private PostgreSQL."""
+    """CPU of one write and one search, on the nodes, beside the least that the nodes charge, and on a private
+    PostgreSQL.
+    """
     nodes = [node.process for node in cluster.nodes if node.process is not None]
-    tell(
-        "processor",
-        on="cassandra",
-        **asyncio.run(_spent(cluster.url("processor", copies=3), size, lambda: sum(map(cpu_seconds, nodes)))),
-    )
+    location = cluster.url("processor", copies=len(nodes))
+    for measured in (_spent, _least):
+        found = asyncio.run(measured(location, size, lambda: sum(map(cpu_seconds, nodes))))
+        tell("processor", on=f"cassandra, nodes: {len(nodes)}", **found)
     server = PostgresServer()
     server.start()
     try:
@@ -442,17 +442,65 @@ async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[
     return found
 
 
+async def _least(location: str, calls: int, spent: Callable[[], float]) -> dict[str, Any]:
+    """Return what the bytes of a write cost as one lightweight transaction and as a logged batch, and what a read of a
+    head costs.
+    """
+    found: dict[str, Any] = {"calls": calls}
+    sent: list[tuple[str, Any]] = []
+    async with engine_on(location) as engine:
+        link = engine.store._database.link  # type: ignore[attr-defined]
+        change = link.change
+
+        async def noted(statements: Sequence[tuple[str, Any]], **how: Any) -> bool:
+            sent[:] = statements
+            return bool(await change(statements, **how))
+
+        link.change = noted
+        for text in islice(statements(5), 2):
+            await engine.add(Candidate(content=text, kind=Kind.EPISODIC), actor=Actor(tenant="least", user="u"))
+        (step, (_, writers, tenant, level, *_)), *rows = sent
+
+        def of(number: int) -> list[tuple[str, Any]]:
+            return [(name, (*values[:2], f"u{number % 200}", *values[3:])) for name, values in rows]
+
+        async def transaction(number: int) -> None:
+            before = number // 200 or None
+            values = ((before or 0) + 1, writers, tenant, level, f"u{number % 200}", before, None)
+            if not await change([(step, values), *of(number)], settled=None):
+                raise RuntimeError("nobody else writes there")
+
+        async def batch(number: int) -> None:
+            logged = BatchStatement(BatchType.LOGGED, consistency_level=ConsistencyLevel.QUORUM)
+            for each in of(number):
+                logged.add(link._bound(*each))
+            await link._answer(logged)
+
+        async def read(number: int) -> None:
+            await link.ask("small", (tenant, level, f"u{number % 200}"))
+
+        for name, call in (("transaction", transaction), ("batch", batch), ("read", read)):
+            before, own = spent(), time.process_time()
+            for number in range(calls):
+                await call(number)
+            found[f"{name}_server_ms"] = round(1000 * (spent() - before) / calls, 2)
+            found[f"{name}_client_ms"] = round(1000 * (time.process_time() - own) / calls, 2)
+    return found
+
+
 SIZES = {
-    "kill": 5000,
-    "topology": 5000,
-    "partition": 5000,
-    "exact": 50_000,
-    "buckets": 3000,
-    "processor": 400,
-    "clock": 3,
+    "contract": 0,
+    "kill": 1000,
+    "topology": 1000,
+    "partition": 600,
+    "exact": 5000,
+    "buckets": 1000,
+    "processor": 200,
 }
+"""Rows on one cluster, and their sizes if none is given."""
+
 OPERATIONS = {
-    "clock": operations.clock,
+    "clock": partial(operations.clock, rounds=3),
     "repair": operations.repair,
     "hints": operations.hints,
     "datacenters": operations.datacenters,
@@ -481,11 +529,10 @@ def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
 def operate(only: str) -> int:
     """Run the rows that have clusters of their own; returns how many have failed."""
     failed = 0
-    for word in only.split(","):
-        name, _, size = word.partition(":")
+    for name in only.split(","):
         if name in OPERATIONS:
             try:
-                OPERATIONS[name](tell, int(size or SIZES.get(name, 0)))
+                OPERATIONS[name](tell)
             except (RuntimeError, MnemicError, AssertionError, DriverException) as error:
                 failed += 1
                 tell(name, failed=repr(error)[-2000:])
@@ -494,7 +541,8 @@ def operate(only: str) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default=",".join(ROWS))
+    parser.add_argument("--only", default=",".join(SIZES))
+    parser.add_argument("--nodes", type=int, default=3, help="fewer for `processor` alone, on a small machine")
     parser.add_argument("--heap", type=int, default=700)
     parser.add_argument("--tier", type=int, default=1, help="Java's compilers: 1 is the quick one alone, 4 both")
     parser.add_argument("--rest", type=float, default=0.0, help=argparse.SUPPRESS)
@@ -511,17 +559,20 @@ def main() -> None:
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")
     # Without a handler the nodes and their network would outlive this process, and the next run would not start.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    unknown = {word.partition(":")[0] for word in given.only.split(",")} - SIZES.keys() - OPERATIONS.keys()
+    if unknown:
+        parser.error(f"there is no row {', '.join(sorted(unknown))}")
     rows = list(chosen(given.only))
-    failed = (together(rows, given.heap, given.tier) if rows else 0) + operate(given.only)
+    failed = (together(rows, given) if rows else 0) + operate(given.only)
     sys.exit(min(failed, 1))
 
 
-def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], heap: int, tier: int) -> int:
+def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], given: argparse.Namespace) -> int:
     """Run rows on the same three nodes; returns how many have failed."""
     cluster = Cluster(
-        3,
-        heap=heap,
-        tier=tier,
+        given.nodes,
+        heap=given.heap,
+        tier=given.tier,
         network=Network() if Network.at_hand() else None,
         shares=Shares() if Shares.at_hand() else None,
     )

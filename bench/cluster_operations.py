@@ -134,7 +134,7 @@ def ids_on(cluster: Cluster, node: Node, keyspace: str, owner: str = "ana") -> s
                 raise
 
 
-def repair(tell: Any, _: int) -> None:
+def repair(tell: Any) -> None:
     """Remove memories while a node is away without hints; look at that node alone before and after its repair."""
     with running(Cluster(3)) as cluster:
         location = cluster.url("repair", copies=3)
@@ -158,7 +158,7 @@ def repair(tell: Any, _: int) -> None:
     require((left, before, after), (3, 6, 3))
 
 
-def hints(tell: Any, _: int) -> None:
+def hints(tell: Any) -> None:
     """Write and erase while a node is away; look into the hints of the others, and at what that node has for itself
     before and after they were handed on.
 
@@ -262,7 +262,7 @@ async def _forget(location: str, count: int) -> int:
         return len(await contents(engine))
 
 
-def datacenters(tell: Any, _: int) -> None:
+def datacenters(tell: Any) -> None:
     """Write in one of two datacenters, read in the other, and lose the other."""
     with running(Cluster(2, datacenters=("east", "west"))) as cluster:
         both = {name: cluster.url("regions", copies=1, datacenter=name) for name in ("east", "west")}

@@ -42,7 +42,7 @@ test-model: $(DEV_READY) $(MODEL_READY) # the way to a real language model, a ve
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/model $(PYTEST_ARGS)
 
 CLUSTER ?=
-cluster: $(DEV_READY) cassandra # three Cassandra nodes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill")
+cluster: $(DEV_READY) cassandra # three Cassandra nodes, 20 minutes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill,repair")
 	@test -e $(CASSANDRA_JARS)/.complete || exit 2; \
 	$(BIN)/python -m bench.cluster $(CLUSTER)
 

@@ -94,3 +94,15 @@ async def test_a_sentence_stands_without_the_key_it_is_stored_under() -> None:
         await memory.add("I prefer aisle seats.", key="seat")
         await memory.add("small, quiet", key="hotel")
         assert {one.text for one in await memory.profile()} == {"I prefer aisle seats.", "hotel: small, quiet"}
+
+
+async def test_a_question_for_it_is_shown_the_same_lines_in_the_same_order(memory: AsyncMemoryManager) -> None:
+    """However much was said since: a search alone finds the hundred that resemble the question."""
+    for number in range(130):
+        await memory.add(f"The box in aisle {number} holds the parts of machine {number + 200}.")
+    known = [one.memory.memory_id for one in await memory.profile(max_tokens=8000)]
+    shown = await memory.context("What do you know about me?", max_tokens=8000)
+    assert [hit.memory.memory_id for hit in shown.hits] == known[: len(shown.hits)]
+    assert len(shown.hits) > 100
+    short = await memory.context("What do you know about me?", max_tokens=200)
+    assert {hit.memory.key for hit in short.hits[:2]} == {"name", "home_city"}

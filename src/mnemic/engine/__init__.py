@@ -654,7 +654,7 @@ class MemoryEngine:
         comes from, cut to `max_tokens`. It is read from the memories in force: a correction changes it at once. Raises
         InvalidInput, StoreFailed.
         """
-        return await user_profile(self, actor, max_tokens=max_tokens, count=self.token_count)
+        return await user_profile(self.gateway, actor, max_tokens=max_tokens, count=self.token_count)
 
     async def redact_text(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be stored elsewhere or shown. Raises InvalidInput (`redaction`)."""

@@ -10,7 +10,7 @@ all use it, so that the same request is shown the same memories on every path. A
    request is small talk.
 4. If nothing is found for a choice, a plan or another affair of the user, the nearest statements are shown: a model
    that can tell what helps loses more by a missing one than by a needless one. A question for the user's profile is
-   shown all of it.
+   shown it (`mnemic.engine.user_profile`), whole and first.
 5. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
 6. If the request asks for an order, the rest is sorted by time.
 """
@@ -22,6 +22,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
+from mnemic.engine.user_profile import memories_of_user, profile_lines
 from mnemic.inject.memory_source import is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
@@ -30,14 +31,14 @@ from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.everyday_words import MEANT
-from mnemic.retrieve.explanation import as_depended_on, as_found
+from mnemic.retrieve.explanation import DEPENDED_ON, as_depended_on, as_found
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.recorded_questions import QUESTION
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.retrieve.unlabelled_preferences import concerned_without_category
-from mnemic.types import Actor, Deadline, Hit, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
+from mnemic.types import Actor, Deadline, Hit, Intent, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shorten_question
 from mnemic.types.search import MESSAGE_CATEGORY
 
@@ -76,7 +77,13 @@ async def recall(
     result = await gateway.find(
         intent, actor=actor, bias=_bias(gateway, request), asked_at=request.asked_at, deadline=deadline
     )
-    return choose(result, request, gateway.policy, actor, gateway.token_count)
+    profile: Sequence[Memory] = ()
+    if ask.is_profile and request.pinned_share:
+        of_all = replace(request.intent, query="", parts=(), top_k=1, min_score=0.0) == Intent(query="", top_k=1)
+        # What a caller narrows to a time or a kind is read from what was found there.
+        found = [hit.memory for hit in result.hits if _is_statement(hit.memory)]
+        profile = await memories_of_user(gateway, actor) if of_all else found
+    return choose(result, request, gateway.policy, actor, gateway.token_count, profile)
 
 
 def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
@@ -103,8 +110,11 @@ def choose(
     policy: Policy,
     reader: Actor,
     count: TokenCount = estimated_tokens,
+    profile: Sequence[Memory] = (),
 ) -> RecallResult:
-    """Return the hits of `result` that are shown to a model that serves `reader`."""
+    """Return the hits of `result` that are shown to a model that serves `reader`, before them those of `profile`, what
+    holds of the user, if the request asks for it.
+    """
     ask = _ask(request)
     result = _reaching(result, request.intent.min_score, policy)
     pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
@@ -118,7 +128,7 @@ def choose(
     statements = [hit for hit in result.hits if _is_statement(hit.memory) and is_trusted(hit.memory, reader)]
     share = request.pinned_share
     if ask.is_profile and share:
-        shown, share = [*shown, *_rest_of_profile(statements, shown)], 1.0
+        shown, share = _with_profile(profile, shown, reader), 1.0
     beside = _within_share(shown, int(request.max_tokens * share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred_keys(policy) if request.preference_bias else frozenset()
@@ -238,11 +248,13 @@ def _is_statement(memory: Memory) -> bool:
     return memory.kind is Kind.LONG_TERM and memory.status is Status.ACTIVE and memory.category != MESSAGE_CATEGORY
 
 
-def _rest_of_profile(statements: Sequence[Hit], shown: Sequence[Hit]) -> list[Hit]:
-    """Return the statements that are not shown yet, those on the person first."""
-    known = {hit.memory.memory_id for hit in shown}
-    rest = [hit for hit in statements if hit.memory.memory_id not in known]
-    return sorted(rest, key=lambda hit: hit.memory.category not in JUDGED)
+def _with_profile(profile: Sequence[Memory], shown: Sequence[Hit], reader: Actor) -> list[Hit]:
+    """Return the hits of the profile in its order, then the others that are shown."""
+    lines = [line.memory for line in profile_lines(profile) if is_trusted(line.memory, reader)]
+    found = {hit.memory.memory_id: hit for hit in shown}
+    first = [found.get(one.memory_id, Hit(memory=one, score=0.0, why=DEPENDED_ON)) for one in lines]
+    known = {one.memory_id for one in lines}
+    return [*first, *(hit for hit in shown if hit.memory.memory_id not in known)]
 
 
 def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:

@@ -7,14 +7,13 @@ a line changes the line.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from mnemic.engine.list_and_count import Reads, visible
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import InvalidInput
 from mnemic.inject.render import escape, fenced
 from mnemic.inject.render import visible as visible_text
 from mnemic.inject.token_count import TokenCount
-from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile
+from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile, Where
 
 MOST_MEMORIES = 500
 """The newest memories of a user that are looked at."""
@@ -22,19 +21,26 @@ SECTIONS = ("identity", "constraint", "preference", "relation", "event", "fact")
 """Categories in the order of the lines: what matters for every answer comes first. Others follow as facts."""
 
 
-async def user_profile(engine: Reads, actor: Actor, *, max_tokens: int, count: TokenCount) -> UserProfile:
+async def user_profile(gateway: MemoryGateway, actor: Actor, *, max_tokens: int, count: TokenCount) -> UserProfile:
     """Return the profile; see `MemoryEngine.profile`. Raises InvalidInput (`max_tokens`), StoreFailed."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
         raise InvalidInput("max_tokens", hint="a whole number, at least 1")
-    where = await visible(engine, actor, [Kind.LONG_TERM])
-    where = replace(where, scopes=(actor.scope(Level.USER),), as_of=engine.clock.now())
-    found = await engine.store.newest(where, limit=MOST_MEMORIES)
-    lines = _lines(found)
+    lines = profile_lines(await memories_of_user(gateway, actor))
     text, kept = fenced("user", [_spelled(line) for line in lines], max_tokens=max_tokens, count=count)
     return UserProfile(lines=tuple(lines[at] for at in kept), text=text, without_room=len(lines) - len(kept))
 
 
-def _lines(memories: Sequence[Memory]) -> list[ProfileLine]:
+async def memories_of_user(gateway: MemoryGateway, actor: Actor) -> Sequence[Memory]:
+    """Return what holds now of the user, newest first. Raises StoreFailed."""
+    scope, now = actor.scope(Level.USER), gateway.clock.now()
+    if scope not in gateway.rules.scopes(actor):
+        return ()
+    hidden = await gateway.hidden_keys(actor)
+    where = Where(scopes=(scope,), kinds=frozenset({Kind.LONG_TERM}), live_at=now, as_of=now, hidden_keys=hidden)
+    return await gateway.searcher.store.newest(where, limit=MOST_MEMORIES)
+
+
+def profile_lines(memories: Sequence[Memory]) -> list[ProfileLine]:
     """Return a line for each memory that the user can be known by, most important first."""
     trusted = [one for one in memories if one.trust > Trust.LOW]
     # The sentence from which a value was read says nothing that the value does not.

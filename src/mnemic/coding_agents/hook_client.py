@@ -13,9 +13,12 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from mnemic.coding_agents.state_files import make_private_folder, note_failure, socket_path, state_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_EVENT = 8 * 1024 * 1024
 """Bytes of an event that are read."""

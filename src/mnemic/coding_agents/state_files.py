@@ -1,19 +1,22 @@
 """Files of the coding agents' memory: what `mnemic install` chose, and where the hooks meet the process behind them.
 
-A hook reads this module at every prompt: it imports nothing beyond the standard library.
+A hook reads this module at every prompt: it imports nothing beyond the standard library, and of that no module that
+takes long to load (`typing`, `tempfile`, `hashlib`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_SOCKET_PATH = 100
 """Bytes of an address of a Unix socket, less a margin: 104 on macOS, 108 on Linux."""
@@ -35,6 +38,8 @@ def read_state(name: str) -> dict[str, Any]:
 
 def write_state(name: str, value: dict[str, Any]) -> None:
     """Replace a file of the folder; only its owner can read it. Raises OSError."""
+    import tempfile  # a hook writes only when it failed
+
     path = state_folder() / name
     make_private_folder(path.parent)
     handle, written = tempfile.mkstemp(dir=path.parent)
@@ -63,8 +68,10 @@ def note_failure(tool: str, event: str, reason: str) -> None:
 def socket_path() -> Path:
     """Return the address of the process behind the hooks of this installation: another one after an upgrade."""
     installed = f"{sys.executable}:{os.stat(__file__).st_mtime_ns}:{state_folder()}"
-    name = f"hooks-{hashlib.sha256(installed.encode()).hexdigest()[:12]}.sock"
+    name = f"hooks-{zlib.crc32(os.fsencode(installed)):08x}.sock"
     path = state_folder() / name
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path
+    import tempfile  # of a home with a long name
+
     return Path(tempfile.gettempdir()) / f"mnemic-{os.getuid()}" / name

@@ -65,7 +65,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 test: $(DEV_READY) browser ## the tests of a change: units, contracts on SQLite, PostgreSQL and Valkey, every face, security
 	@$(PYTEST) -m "not extended" $(PYTEST_ARGS)
 
-test-extended: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) $(MASTRA_READY) # what `make test` leaves out
+test-extended: $(DEV_READY) neo4j cassandra browser nginx pgbouncer strace $(CLIENT_READY) $(MASTRA_READY) # what `make test` leaves out
 	@$(PYTEST) -m extended $(PYTEST_ARGS)
 
 test-all: test test-extended scorecard ## these, and Neo4j, Cassandra, frameworks, faults, state machines, mutants, the scorecard
@@ -78,7 +78,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j cassandra browser nginx strace $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j cassandra browser nginx pgbouncer strace $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 

@@ -48,8 +48,8 @@ from tests.servers import PostgresServer
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
 _REST = "MNEMIC_CLUSTER_REST"
-"""Variable with the seconds that a writer rests after each call. Without a rest four of them keep two cores busy, and a
-node that starts takes them from the others."""
+"""Variable with the seconds that a writer rests after each call, 0.25 by default. Without a rest four of them keep two
+cores busy, and all is written before the second node is killed."""
 _LOOKS = 5
 """Times that what was acknowledged is looked for at most."""
 _IDLE_SECONDS = 10
@@ -118,7 +118,7 @@ class Writers:
         self.spent = 0.0
         """Seconds of processor of the processes, once they have ended."""
         command = [sys.executable, "-m", "bench.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
-        command += ["--rest", os.environ.get(_REST, "0")]
+        command += ["--rest", os.environ.get(_REST, "0.25")]
         self._running = [
             subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)
             for n, log in enumerate(self.logs)

@@ -15,6 +15,7 @@ FOLDERS = (
     "tests/stores/cassandra",
     "bench/eval",
     "tests/stores/neo4j",
+    "tests/stores/postgres/test_pgbouncer.py",
     "tests/deploy",
     "tests/faults",
     "tests/integrations",

@@ -1,7 +1,7 @@
 # What the targets of the Makefile need: environments of Python, the TypeScript client, and servers for the tests. Nothing fails where a
 # server cannot be fetched: the tests that need it then say that they were not run.
 
-.PHONY: neo4j cassandra browser nginx strace
+.PHONY: neo4j cassandra browser nginx pgbouncer strace
 
 $(MADE):
 	@test -n "$(PYTHON)" || { echo "mnemic needs Python 3.11 or newer with venv; none was found. Set PYTHON=/path/to/python." >&2; exit 1; }
@@ -123,6 +123,16 @@ nginx: # an nginx for the test of its configuration: Debian's, unpacked under bu
 	    { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && mkdir -p build/nginx && cd build/nginx && apt-get download -qq nginx > /dev/null && dpkg-deb -x nginx_*.deb . && rm nginx_*.deb; \
 	else \
 	    echo "NOT RUN before nginx: install the package nginx." >&2; \
+	fi
+
+pgbouncer: # a PgBouncer for the test behind it: Debian's with its libraries, unpacked under build, where there is none
+	@if command -v pgbouncer > /dev/null || [ -x build/pgbouncer/usr/sbin/pgbouncer ]; then exit 0; fi; \
+	if command -v apt-get > /dev/null; then \
+	    echo "Fetching PgBouncer for the test behind it (once)."; \
+	    { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && mkdir -p build/pgbouncer && cd build/pgbouncer && apt-get download -qq pgbouncer libc-ares2 libevent-2.1-7 > /dev/null \
+	        && for package in *.deb; do dpkg-deb -x $$package . && rm $$package; done; \
+	else \
+	    echo "NOT RUN behind PgBouncer: install the package pgbouncer." >&2; \
 	fi
 
 strace: # a strace for the test that no request leaves: Debian's, unpacked under build, where there is none

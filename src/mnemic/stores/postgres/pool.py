@@ -14,7 +14,7 @@ from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
 APP_ROLE = "mnemic_app"
 BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
 """Statement that fails unless row-level security applies to the connection, since the name of another role is not a
-number: a pooler may have dropped the role that the connection requested at its start.
+number: a pooler may have given this connection to somebody else meanwhile.
 """
 UNBOUND = "22P02"
 """Failure of `BOUND`."""
@@ -47,6 +47,11 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """
+    configure = _setting_statement(session_settings(seconds, settings))
+
+    async def set_up(connection: Any) -> None:
+        # Not as parameters of the start: a pooler refuses those that it does not know.
+        await connection.execute(configure)
 
     async def reset_nothing(connection: Any) -> None:
         """Nothing to reset: every setting ends with its transaction."""
@@ -57,8 +62,8 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
         max_size=size,
         max_queries=_QUERIES,
         timeout=seconds,
+        init=set_up,
         reset=reset_nothing,
-        server_settings=session_settings(seconds, settings),
     )
     try:
         async with asyncio.timeout(seconds):
@@ -81,6 +86,12 @@ def session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, s
     return {"role": APP_ROLE, **_PLANNING, **limits, **settings}
 
 
+def _setting_statement(settings: Mapping[str, str]) -> str:
+    """Return one statement that makes these settings, which are constants of the program and the operator's."""
+    quoted = ((name, value.replace("'", "''")) for name, value in settings.items())
+    return "SELECT " + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in quoted)
+
+
 def transaction_error(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
     """Return the error to raise if the beginning of a transaction failed."""
     state = getattr(cause, "sqlstate", None)
@@ -94,7 +105,7 @@ def unbound() -> InvalidConfig:
     return InvalidConfig(
         "postgres_role",
         hint=f"the server did not take the role {APP_ROLE}, without which tenants are not kept apart: "
-        f"a pooler must pass start-up settings on, or ALTER ROLE your_login SET role = '{APP_ROLE}'",
+        "a pooler must pool by session",
     )
 
 

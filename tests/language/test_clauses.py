@@ -58,3 +58,19 @@ def test_what_is_made_so_is_one_clause() -> None:
     (only,) = clauses("My allergies make it so I can't have a cat.")
 
     assert only.text == "My allergies make it so I can't have a cat."
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "asked"),
+    [
+        ("I'm on warfarin, can I take ibuprofen?", "I'm on warfarin", "can I take ibuprofen?"),
+        ("I've got asthma, is it ok to run?", "I've got asthma", "is it ok to run?"),
+        ("we have a newborn, any tips?", "we have a newborn", "any tips?"),
+        ("Ich vertrage keine Laktose, welche Milch hilft?", "Ich vertrage keine Laktose", "welche Milch hilft?"),
+        ("Soy celíaca, ¿puedo comer cuscús?", "Soy celíaca", "¿puedo comer cuscús?"),
+        ("J'ai un bébé, comment le porter ?", "J'ai un bébé", "comment le porter ?"),
+        ("Can you check it, my daughter can't have dairy?", "my daughter can't have dairy", "Can you check it"),
+    ],
+)
+def test_what_is_told_beside_a_question_is_not_part_of_it(text: str, told: str, asked: str) -> None:
+    assert {one.text: one.asks for one in clauses(text)} == {told: False, asked: True}

@@ -51,6 +51,22 @@ _TAG = Pattern(
     re.IGNORECASE,
 )
 """Ends an order or a statement, which its question mark does not make a question: "I love jazz, got it?"."""
+_QUESTION_COMMA = Pattern(
+    r",\s++(?:(?:and|but|so|or|y|pero|und|aber|et|mais|e|ma|mas|en|maar|dus)\s++)?"
+    r"(?=¿|any\b|(?:wh(?:at|ich|ere|en|o|om|ose|y)|how)(?:['’](?:s|re|d))?\b"
+    r"|(?:can|could|should|shall|may|might|will|would|do|does|did|is|are|am|was|were|have|has)(?:n['’]t)?\s"
+    r"(?:i|you|we|he|she|it|they|there|this|that|these|those|my|your|our|his|her|their|the|an?|any|some)\b"
+    r"|(?:was|welche[rsnm]?|wer|wie|wo|wann|warum|womit|kann|könn(?:t)?en?|darf|soll(?:te)?|muss|gibt|geht)\s"
+    r"|(?:qué|cuál(?:es)?|cómo|dónde|cuándo|puedo|puedes|debo|hay|qual|quais|como|onde|quando|posso|devo)\s"
+    r"|(?:est-ce|qu['’]est|quel(?:le)?s?|comment|où|quand|pourquoi|puis-je|est-il|peux-tu|pouvez-vous|dois-je)\b"
+    r"|(?:che|cosa|quale|come|dove|perché|wat|welke?|waar|wanneer|hoe|waarom|kan|mag|moet)\s)",
+    re.IGNORECASE,
+)
+"""The comma before a question's own words, of which none stands at the beginning of a statement's second part: what
+is told before it is told: "I'm on warfarin, can I take ibuprofen?".
+"""
+_REQUESTED = Pattern(r"(?:can|could|would|will) (?:you|u)\b", re.IGNORECASE)
+_TOLD = Pattern(r"(?:i|i['’](?:m|ve)|my|we|we['’](?:re|ve)|our)\s", re.IGNORECASE)
 _ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
 """Words that begin a clause in a question; in other sentences they continue the clause before them."""
 
@@ -62,7 +78,8 @@ LOOK_BACK_CHARS = 200
 @dataclass(frozen=True, slots=True)
 class Clause:
     """Clause: its text and position, its sentence and the sentence's position, and its index in the sentence (from 0);
-    `asks` is True if it is a question (the last clause of a sentence that ends in a question mark).
+    `asks` is True if it is a question: the last clause of a sentence that ends in a question mark, or the request
+    before it.
     """
 
     text: str
@@ -115,14 +132,22 @@ def clauses(text: str) -> list[Clause]:
                 continue
             pieces.append((start, gap.start()))
             start = gap.end()
+        if question and (asking := _QUESTION_COMMA.search(text, start, last)) is not None:
+            pieces.append((start, asking.start()))
+            start = asking.end()
         tag = _TAG.search(sentence) if question else None
         if tag is not None and first + tag.start() > start:
             pieces.append((start, first + tag.start()))
             start = first + tag.end() - len(tag[0].lstrip(" ,.–—-¿"))
         pieces.append((start, last))
         trimmed = [span for span in (_trim_span(text, *piece) for piece in pieces) if span[0] < span[1]]
+        asked = len(trimmed) - 1
+        # "Can you check this recipe, my daughter can't have dairy?"
+        if question and asked and _REQUESTED.match(sentence) and _TOLD.match(text, trimmed[-1][0]):
+            asked, (told, _) = 0, trimmed[-1]
+            trimmed[-1] = told, told + len(text[told:last].rstrip(" ?？"))
         found += [
-            Clause(text[start:end], start, end, sentence, first, number, question and number == len(trimmed) - 1)
+            Clause(text[start:end], start, end, sentence, first, number, question and number == asked)
             for number, (start, end) in enumerate(trimmed)
         ]
     return found

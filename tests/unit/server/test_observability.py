@@ -22,6 +22,7 @@ from mnemic.cli.server_log import LineFormatter, configure
 from mnemic.engine import MemoryEngine
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
+from mnemic.tracing import MemorySpans
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.logs import RequestLog
@@ -109,6 +110,31 @@ async def test_traces_metrics_and_logs_reach_a_receiver_without_a_word_of_anybod
     everything = b"".join(body for bodies in came.values() for body in bodies).lower()
     assert CANARY.lower().encode() not in everything
     assert b"acme" not in everything
+
+
+async def test_what_memory_does_is_inside_the_span_of_its_request(
+    receiver: tuple[str, dict[str, list[bytes]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, came = receiver
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+    telemetry = Telemetry(Meter())
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    engine.watchers.spans = MemorySpans.of_provider()
+    telemetry.follow(engine)
+    await used(create_app(engine, observers=[telemetry]), engine)
+    telemetry.close()
+    spans = [
+        span
+        for body in came["/v1/traces"]
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+    requests = {span.span_id: span.name for span in spans if span.name.startswith(("GET", "POST"))}
+    inside = {(requests.get(span.parent_span_id), span.name) for span in spans if span.span_id not in requests}
+    assert inside == {("POST /v1/memories", "upsert_memory"), ("POST /v1/search", "search_memory")}
+    assert {span.trace_id.hex() for span in spans} == {TRACE}
+    assert CANARY.lower().encode() not in b"".join(came["/v1/traces"]).lower()
 
 
 async def test_slow_and_failed_requests_are_told_and_others_where_asked(caplog: pytest.LogCaptureFixture) -> None:

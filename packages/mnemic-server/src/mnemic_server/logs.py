@@ -22,7 +22,7 @@ class RequestLog:
         self._slow_ms = slow_ms
         self._all = all_of_them
 
-    def began(self) -> None:
+    def began(self, traceparent: str | None = None) -> None:
         """Log nothing before the request has ended."""
 
     def on_end(self, seen: Observation) -> None:

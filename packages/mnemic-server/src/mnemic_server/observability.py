@@ -40,8 +40,8 @@ class Observation:
 class Observer(Protocol):
     """Observer of requests; it must neither block nor raise."""
 
-    def began(self) -> None:
-        """Count a received request."""
+    def began(self, traceparent: str | None) -> None:
+        """Take note of a received request, and of the caller's trace. The request is answered in the same context."""
 
     def on_end(self, seen: Observation) -> None:
         """Count a request that was answered."""
@@ -67,9 +67,9 @@ class ObservingMiddleware:
                 status = message["status"]
             await send(message)
 
-        began, clock = time.time_ns(), time.perf_counter_ns()
+        began, clock, traceparent = time.time_ns(), time.perf_counter_ns(), _header(scope, b"traceparent")
         for observer in self._observers:
-            observer.began()
+            observer.began(traceparent)
         try:
             await self._app(scope, receive, watch_send)
         finally:
@@ -79,7 +79,7 @@ class ObservingMiddleware:
                 status=status,
                 began=began,
                 ended=began + time.perf_counter_ns() - clock,
-                traceparent=_header(scope, b"traceparent"),
+                traceparent=traceparent,
                 caller=scope.get("state", {}).get(CALLER),
                 address=(scope.get("client") or (None,))[0],
             )

@@ -64,7 +64,7 @@ class Meter:
 
     # -- an observer of requests --------------------------------------------------------------------------------------
 
-    def began(self) -> None:
+    def began(self, traceparent: str | None = None) -> None:
         """Count a request that is being answered."""
         self.running.inc()
 

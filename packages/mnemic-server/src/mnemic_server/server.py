@@ -154,8 +154,11 @@ def _serve(
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)
     log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
+    engine = build_engine(settings)
+    if telemetry is not None:
+        telemetry.follow(engine)
     app = create_app(
-        build_engine(settings),
+        engine,
         provider=service.provider(settings.tenant),
         client=service.client(),
         open_to=open_to,

@@ -2,7 +2,8 @@
 
 Enabled if the environment names a receiver (`OTEL_EXPORTER_OTLP_ENDPOINT`) and `mnemic[otel]` is installed; the other
 `OTEL_` variables have their specified meaning. Attributes are those of HTTP's semantic conventions that contain no
-content: method, route, status. The web framework's own telemetry, which sends addresses with names in them, is not
+content: method, route, status. With `MNEMIC_TRACING` the spans of memory operations are inside that of their request.
+The web framework's own telemetry, which sends addresses with names in them, is not
 used.
 """
 
@@ -10,9 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar, Token
 from typing import Any
 
+from opentelemetry import context
 from opentelemetry._logs import SeverityNumber
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -25,11 +29,16 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import Span, SpanKind, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from mnemic.engine import MemoryEngine
+from mnemic.tracing import MemorySpans
 from mnemic_server.observability import Observation
 from mnemic_server.prometheus_metrics import Meter
+
+_OPEN: ContextVar[tuple[Span, Token[Context]]] = ContextVar("mnemic_request_span")
+"""Span of the request that is being answered, and what to put back when it ends."""
 
 
 class Telemetry:
@@ -55,8 +64,16 @@ class Telemetry:
             measuring.create_observable_counter(name, callbacks=[_reading(counts, label)])
         self._parents = TraceContextTextMapPropagator()
 
-    def began(self) -> None:
-        """Do nothing: a span is created after the request, since its route is not known before."""
+    def follow(self, engine: MemoryEngine) -> None:
+        """Export the spans of an engine that makes any."""
+        if engine.watchers.spans is not None:
+            engine.watchers.spans = MemorySpans.of_provider(self._spans)
+
+    def began(self, traceparent: str | None) -> None:
+        """Open the span of a request, in which others begin; its route is not known yet."""
+        parent = self._parents.extract({"traceparent": traceparent or ""})
+        span = self._tracer.start_span("request", context=parent, kind=SpanKind.SERVER)
+        _OPEN.set((span, context.attach(set_span_in_context(span, parent))))
 
     def on_end(self, seen: Observation) -> None:
         """Export it, in the background."""
@@ -65,14 +82,10 @@ class Telemetry:
             "http.route": seen.route,
             "http.response.status_code": seen.status,
         }
-        parent = self._parents.extract({"traceparent": seen.traceparent or ""})
-        span = self._tracer.start_span(
-            f"{seen.method} {seen.route}",
-            context=parent,
-            kind=SpanKind.SERVER,
-            attributes=attributes,
-            start_time=seen.began,
-        )
+        span, before = _OPEN.get()
+        context.detach(before)
+        span.update_name(f"{seen.method} {seen.route}")
+        span.set_attributes(attributes)
         if seen.status >= 500:
             span.set_status(StatusCode.ERROR)
             self._logger.emit(
@@ -82,7 +95,7 @@ class Telemetry:
                 attributes=attributes,
                 event_name="mnemic.request.failed",
             )
-        span.end(seen.ended)
+        span.end()
         self._duration.record(seen.seconds, attributes)
 
     def close(self) -> None:

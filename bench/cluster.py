@@ -490,7 +490,7 @@ async def _least(location: str, calls: int, spent: Callable[[], float]) -> dict[
 
 SIZES = {
     "contract": 0,
-    "kill": 1000,
+    "kill": 1200,
     "topology": 1000,
     "partition": 600,
     "exact": 5000,

@@ -182,11 +182,11 @@ async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:
     await expect(page.get_by_role("listitem").filter(has_text="health")).to_contain_text("not allowed")
 
 
-async def test_the_overview_promises_no_end_to_messages(enter: Enter) -> None:
+async def test_no_end_is_promised_to_messages(enter: Enter) -> None:
     """Only episodes of a task end by themselves; both are of one kind."""
     page = await enter("ana")
-    await visit(page, "overview")
-    row = page.get_by_role("row").filter(has_text="episodic")
+    await visit(page, "quotas")
+    row = page.get_by_role("table", name="How long each kind is kept").get_by_role("row").filter(has_text="episodic")
     await expect(row).to_contain_text("messages until forgotten, episodes 90 days")
 
 

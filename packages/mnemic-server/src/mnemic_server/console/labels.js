@@ -105,6 +105,14 @@ export function inWords(reason) {
   return detail ? `${words.replace(/\.$/, "")}: ${REASONS[detail] ?? spaced(detail)}` : words;
 }
 
+/** How long memories of a kind are kept. A message is kept like any other memory; the days are those of an episode.
+ * @param {{ kind: string, retention_days: number | null }} kind */
+export function keptFor({ kind, retention_days: days }) {
+  if (!days) return "until forgotten";
+  const kept = `${Math.round(days)} days`;
+  return kind === "episodic" ? `messages until forgotten, episodes ${kept}` : kept;
+}
+
 /** A code's words, apart: `long_term` is "long term". @param {string} code */
 export function spaced(code) {
   return code.replaceAll("_", " ").replaceAll("|", " or ").replace(/^api /, "API ");

@@ -3,18 +3,19 @@
 import { call } from "../api.js";
 import { el, several } from "../dom.js";
 import { empty, head, panel, table } from "../components.js";
-import { number, percent, size, spaced } from "../labels.js";
+import { keptFor, number, percent, size, spaced } from "../labels.js";
 
 /** @param {any} context */
 export async function show({ who, signal }) {
   const personal = who.user !== null && who.roles.some((role) => ["reader", "writer", "subject"].includes(role));
-  const [own, tenant] = await Promise.all([
+  const [own, known, tenant] = await Promise.all([
     personal && call("GET", "/v1/quotas", { signal }),
+    personal && call("GET", "/v1/kinds", { signal }),
     who.roles.includes("operator") && call("GET", "/v1/tenant/quotas", { signal }),
   ]);
   return several(
     head("Quotas", "How much may be stored, and how much of that is used. Limits are set by the policy, and for a tenant by the service's operator."),
-    own && panel("Yours", limits(own, "your memories")),
+    own && panel("Yours", limits(own, "your memories"), el("h3", {}, "How long it is kept"), table("How long each kind is kept", ["Kind", "Kept"], known.kinds.filter((one) => one.held !== null).map((one) => [spaced(one.kind), keptFor(one)]))),
     tenant && panel("All users together", limits(tenant, `all of ${who.tenant}`)),
   );
 }

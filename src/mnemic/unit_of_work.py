@@ -246,6 +246,8 @@ async def commit_each(
         return await asyncio.gather(*each, return_exceptions=True)
     ended: list[T | BaseException] = []
     for one in each:
+        # A store within the process ends a transaction without waiting: others would wait for the whole batch.
+        await asyncio.sleep(0)
         try:
             ended.append(await one)
         except Exception as error:  # noqa: BLE001  (the caller gets it)

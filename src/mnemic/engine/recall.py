@@ -23,7 +23,7 @@ from dataclasses import replace
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.engine.user_profile import memories_of_user, profile_lines
-from mnemic.inject.memory_source import is_trusted
+from mnemic.inject.memory_source import is_limited, is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.questions.topics import KEYS
@@ -125,7 +125,7 @@ def choose(
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     shown = [_add_reason(hit, policy) for hit in shown]
-    statements = [hit for hit in result.hits if _is_statement(hit.memory) and is_trusted(hit.memory, reader)]
+    statements = [hit for hit in result.hits if _is_statement(hit.memory) and not is_limited(hit.memory, reader)]
     share = request.pinned_share
     if ask.is_profile and share:
         shown, share = _with_profile(profile, shown, reader), 1.0
@@ -250,7 +250,7 @@ def _is_statement(memory: Memory) -> bool:
 
 def _with_profile(profile: Sequence[Memory], shown: Sequence[Hit], reader: Actor) -> list[Hit]:
     """Return the hits of the profile in its order, then the others that are shown."""
-    lines = [line.memory for line in profile_lines(profile) if is_trusted(line.memory, reader)]
+    lines = [line.memory for line in profile_lines(profile) if not is_limited(line.memory, reader)]
     found = {hit.memory.memory_id: hit for hit in shown}
     first = [found.get(one.memory_id, Hit(memory=one, score=0.0, why=DEPENDED_ON)) for one in lines]
     known = {one.memory_id for one in lines}
@@ -307,7 +307,7 @@ def _trusted_first(hits: Sequence[Hit], most: int | None, reader: Actor) -> list
     kept: list[Hit] = []
     untrusted = 0
     for hit in hits:
-        if is_trusted(hit.memory, reader):
+        if not is_limited(hit.memory, reader):
             kept.append(hit)
         elif most is None or untrusted < most:
             kept.append(hit)

@@ -22,10 +22,23 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 def is_trusted(memory: Memory, reader: Actor) -> bool:
     """Return True if the memory counts as a person's own words for `reader`. Another user's memory at a shared level
     counts once it is approved; a message that mostly consists of pasted text never does, nor one of another person who
-    takes part in a talk.
+    takes part in a talk, nor what was imported without saying who said it, as notes are.
     """
     own = memory.source.origin in TRUSTED_ORIGINS and not {PASTED, PARTICIPANT} & memory.data.keys()
-    return own and not _is_unapproved(memory, reader)
+    return own and not _lacks_speaker(memory) and not _is_unapproved(memory, reader)
+
+
+def is_limited(memory: Memory, reader: Actor) -> bool:
+    """Return True if the memory is one of those of which only a few are shown at once: untrusted, and not a text that a
+    person chose to import.
+    """
+    return not is_trusted(memory, reader) and not _lacks_speaker(memory)
+
+
+def _lacks_speaker(memory: Memory) -> bool:
+    """Return True for an imported text that neither names who said it nor was read from such words."""
+    source = memory.source
+    return source.origin is Origin.IMPORT and source.speaker is None and source.quote is None
 
 
 def _is_unapproved(memory: Memory, reader: Actor) -> bool:
@@ -92,7 +105,8 @@ class SourceEntry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our
     memories. `pinned`: it belongs into every input; content of an untrusted channel never is, and is shown only if it
     matches. `relevance` is the probability (0..1) that its source knows anything about the query; None if unknown.
-    `said_by` is the author if these are not the user's own words; then links and images are defused.
+    `said_by` is the author if these are not the user's own words; then links and images are defused. `limited`: few of
+    its kind are shown at once; by default so if it is untrusted.
     """
 
     content: str = field(repr=False)
@@ -103,10 +117,12 @@ class SourceEntry:
     pinned: bool = False
     relevance: float | None = None
     said_by: str | None = None
+    limited: bool | None = None
 
     def __post_init__(self) -> None:
         # Untrusted text may not place itself into every prompt.
         object.__setattr__(self, "pinned", self.pinned and self.trusted)
+        object.__setattr__(self, "limited", not self.trusted if self.limited is None else self.limited)
 
     @classmethod
     def from_hit(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> SourceEntry:
@@ -124,6 +140,7 @@ class SourceEntry:
             pinned=hit.pinned,
             relevance=relevance,
             said_by=said_by(memory, reader),
+            limited=is_limited(memory, reader),
         )
 
     @property
@@ -219,8 +236,8 @@ def fair_cut(
     for _, entry, _ in order:
         if len(kept) >= max_entries:
             break
-        if entry.identity in kept or (not entry.trusted and untrusted == max_untrusted):
+        if entry.identity in kept or (entry.limited and untrusted == max_untrusted):
             continue
-        untrusted += not entry.trusted
+        untrusted += bool(entry.limited)
         kept[entry.identity] = entry
     return list(kept.values())

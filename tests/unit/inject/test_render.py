@@ -48,6 +48,18 @@ def test_an_imported_message_of_another_person_is_not_trusted() -> None:
     assert not is_trusted(replace(told.memory, data={"participant": True}), ana)
 
 
+def test_imported_notes_are_nobodys_own_words_and_all_of_them_may_be_shown() -> None:
+    notes = [replace(remembered(Origin.IMPORT), content=f"note {number}", hit=None) for number in range(3)]
+    pages = [replace(remembered(Origin.WEB), content=f"page {number}", hit=None) for number in range(3)]
+    assert 'trust="low"' in render(notes[:1], max_tokens=500).text
+    shown = [one.content for one in fair_cut({"memory": [*notes, *pages]}, 9, max_untrusted=1)]
+    assert shown == ["note 0", "note 1", "note 2", "page 0"]
+    told = remembered(Origin.IMPORT).hit
+    assert told is not None
+    said = replace(told.memory, source=replace(told.memory.source, quote="I live in Oslo."))
+    assert is_trusted(said, Actor(user="ana")), "it was read from a message of the user's own"
+
+
 @pytest.mark.parametrize(
     ("origin", "speaker", "said_by"),
     [

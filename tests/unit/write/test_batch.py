@@ -6,10 +6,15 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import aclosing
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import pytest
 
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor
+from mnemic.unit_of_work import Unit, commit_each
 from mnemic.write.batch import run_pipelined
 
 
@@ -95,3 +100,24 @@ async def test_what_cannot_be_prepared_ends_it() -> None:
     before = list(line.log)
     await turns()
     assert line.log == before
+
+
+async def test_writes_of_a_batch_let_others_go_on_between_them() -> None:
+    """Also in a store whose transactions wait for nothing."""
+    log: list[str] = []
+    store = InProcessStore()
+    await store.open(WordEmbedder().space)
+    scopes = [Actor(user="ana").scope("user")] * 3
+
+    async def write(_: Unit) -> None:
+        log.append("written")
+
+    async def go_on() -> None:
+        while log.count("written") < len(scopes):
+            log.append("another's turn")
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(go_on())
+    await commit_each(store, [write] * len(scopes), scopes=scopes)
+    await other
+    assert [one for one, _ in groupby(log)][:6] == ["another's turn", "written"] * 3

@@ -14,7 +14,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import text_parts
-from mnemic.importers.entries import entry, left_out, mapping
+from mnemic.importers.entries import entry, left_out, mapping, wrong
 from mnemic.importers.file_readers.fields import first, text
 from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.records import Record
@@ -114,15 +114,17 @@ def table(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
     """Yield a message for each row, or a memory where no column says who speaks. Raises InvalidInput (`file:format`)
     without a column of texts.
     """
-    number, header = next(lines, (0, ""))
+    number, header = next((one for one in lines if one[1].strip()), (0, ""))
     separator = _separator(header)
     names = _headings(header, separator)
     column = {what: next((names.index(one) for one in known if one in names), None) for what, known in _COLUMNS.items()}
     if column["said"] is None:
         raise InvalidInput("file:format", hint=f"line 1: no column named {', '.join(_COLUMNS['said'])}")
     times: Counter[str] = Counter()
-    rows = csv.reader((line for _, line in lines), delimiter=separator)
-    for row in rows:
+    last, of_row = list[str](), list[str]()
+    rows = csv.reader(_noted((line for _, line in lines), of_row), delimiter=separator)
+    while (row := _next_row(rows, number)) is not None:
+        last, of_row[:] = [*of_row], []
         place = f"line {number + rows.line_num}"
         cells = {what: row[at].strip() if at is not None and at < len(row) else "" for what, at in column.items()}
         session = cells["session"] or name
@@ -133,6 +135,33 @@ def table(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
         else:
             about = {"at": cells["at"] or None, "given": cells["id"] or None}
             yield entry(place, session, partial(_message, cells["who"], cells["said"], session, times, **about))
+
+    if _is_cut_off(last, separator):
+        hint = "a quotation mark is not closed: the file may be cut short"
+        yield wrong(f"line {number + rows.line_num}", name, "file:format", hint)
+
+
+def _noted(lines: Iterator[str], noted: list[str]) -> Iterator[str]:
+    for line in lines:
+        noted.append(line)
+        yield line
+
+
+def _next_row(rows: Any, before: int) -> list[str] | None:
+    """Return the next row of a table; None after the last. Raises InvalidInput for what is no cell of one."""
+    try:
+        return next(rows, None)
+    except csv.Error as error:
+        raise InvalidInput("file:format", hint=f"line {before + rows.line_num}: {error}") from None
+
+
+def _is_cut_off(lines: list[str], separator: str) -> bool:
+    """Return True if the lines of a row end within a quoted cell."""
+    try:
+        list(csv.reader(lines, delimiter=separator, strict=True))
+    except csv.Error as error:
+        return "unexpected end of data" in str(error)
+    return False
 
 
 def _separator(header: str) -> str:

@@ -132,7 +132,12 @@ def _read(
     """Yield the items of one file. An unrecognised text is read by the ending of `file_name`."""
     text = _of_text(stream, candidates, asked, file_name or "")
     if text is not None and text.lines is not None:
-        yield from text.lines(text_lines(stream), name)
+        nothing = True
+        for item in text.lines(text_lines(stream), name):
+            nothing = False
+            yield item
+        if nothing:
+            raise InvalidInput("file:format", hint="nothing in the file is of this format")
         return
     found = records(stream)
     chosen = candidates[0]
@@ -191,6 +196,9 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         except InvalidInput as problem:
             if len(texts) == 1:
                 raise
+            if problem.reason == InvalidInput("file:empty").reason:  # a page that was begun and left
+                yield Item(place=name, conversation=own, skipped="empty")
+                continue
             yield Item(place=name, conversation=own, problem=problem)
 
 

@@ -296,14 +296,21 @@ def _lines(stream: _Ahead) -> Iterator[tuple[int, bytes]]:
 
 
 def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a text. Raises InvalidInput (`file:encoding`)."""
-    number = 0
+    """Yield the numbered lines of a text. Raises InvalidInput (`file:encoding`, `file:empty`)."""
+    number, blank = 0, True
     while line := _read_line(stream):
         number += 1
         try:
-            yield number, line.removeprefix(_BOM if number == 1 else b"").decode("utf-8")
+            text = line.removeprefix(_BOM if number == 1 else b"").decode("utf-8")
         except UnicodeDecodeError:
             raise InvalidInput("file:encoding", hint=f"line {number}: not UTF-8") from None
+        # No text has it, and half of the characters of one in UTF-16 are it.
+        if "\0" in text:
+            raise InvalidInput("file:encoding", hint=f"line {number}: no text")
+        blank = blank and not text.strip()
+        yield number, text
+    if blank:
+        raise InvalidInput("file:empty", hint="the file is empty")
 
 
 @contextmanager

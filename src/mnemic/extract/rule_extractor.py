@@ -82,6 +82,7 @@ _PREAMBLE = Pattern(
     re.IGNORECASE,
 )
 """A sentence's opening that only limits the scope of the rest ("For future incident updates")."""
+_NUMBER = re.compile(r"\d+")
 _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts that the classifier was not trained on; tables read the plainest statements in them."""
 _HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
@@ -238,9 +239,11 @@ class Sentence:
 
 
 def text_of(piece: Piece) -> str:
-    """Return the words of a piece that the classifier reads."""
+    """Return the words of a piece that the classifier reads: of a number only its length counts, so that which one it
+    is does not decide whether a statement is kept.
+    """
     said = piece.text[max(0, piece.said_from - piece.start) :].replace(MARKER, " ").strip()
-    return written_out(said[:MAX_CLAUSE_CHARS])
+    return _NUMBER.sub(lambda number: "2" * max(2, len(number[0])), written_out(said[:MAX_CLAUSE_CHARS]))
 
 
 def _sentences(text: str, found: _Findings) -> list[Sentence]:

@@ -14,6 +14,7 @@ from mnemic.language.sentences.main_clause import as_sentence
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message, Origin
 from tests.examples import Examples
 
@@ -356,3 +357,15 @@ async def test_words_beside_a_value_are_kept_with_it(text: str) -> None:
 
 async def test_a_new_job_is_read_with_its_now() -> None:
     assert (await keyed("I'm now a team lead at Meander."))["job"] == "team lead"
+
+
+@pytest.mark.parametrize(
+    "statement", ["Customer {} prefers invoices by post.", "Bus {} stops near my flat.", "I ran {} km with the club."]
+)
+async def test_which_number_stands_in_a_statement_does_not_decide_whether_it_is_kept(statement: str) -> None:
+    rules, judged = RuleExtractor(MiniLmEmbedder()), set[tuple[float, str | None]]()
+    for number in (2, 9, 17, 48):
+        message = Message(role="user", content=statement.format(number))
+        found = await rules.extract(message, policy=OPEN, budget=Budget(), deadline=FRESH)
+        judged |= {(one.confidence, one.category) for one in found.candidates}
+    assert len(judged) == 1

@@ -146,3 +146,9 @@ def test_another_number_of_something_else_corrects_no_dose(memory: MemoryManager
     memory.add(dose)
     memory.add(then)
     assert dose in [one.content for one in memory.list()]
+
+
+def test_two_functions_of_like_names_are_two(memory: MemoryManager) -> None:
+    for name in ("fetchUsers", "fetchUser"):
+        memory.add(f"{name} returns an error.")
+    assert len(memory.list()) == 2

@@ -174,7 +174,7 @@ class RuleExtractor:
                     opening = one.start if _binds(one.text) else opening
                     continue
                 elif one.ruled or not found.keep_value(one, sentence):
-                    found.leave_out(one.reason or TRANSIENT, (one.start, one.end), unsure=one.unsure)
+                    found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
             before = context_of_next(before, sentence.pieces, text)
         return found.extraction()
 
@@ -341,15 +341,12 @@ class _Findings:
     talk: Talk = SPOKEN_ALONE
     candidates: list[Candidate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    unsure: bool = False
 
-    def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None, *, unsure: bool = False) -> None:
-        """Report a reason, once for neighbours that share it, and for those with little meaning alone."""
+    def leave_out(self, reason: str, span: tuple[int, int], key: str | None = None) -> None:
+        """Report a reason, once for neighbours that share it."""
         last = self.skipped[-1] if self.skipped else None
         near = last is not None and last.span is not None and span[0] - last.span[1] <= _GAP
-        both, self.unsure = self.unsure and unsure, unsure
-        if near and last and last.span and key is None and last.key is None and (both or last.reason == reason):
-            reason = reason if last.reason == reason else NOT_UNDERSTOOD
+        if near and last and last.span and key is None and last.key is None and last.reason == reason:
             self.skipped[-1] = Skipped(reason=reason, span=(last.span[0], span[1]))
         elif len(self.skipped) < MAX_SKIPPED:
             self.skipped.append(Skipped(reason=reason, key=key, span=span))

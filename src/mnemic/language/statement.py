@@ -38,6 +38,7 @@ _CONTRACTED = {
 _PRONOUN_IS = frozenset({"it", "that", "he", "she", "what", "there", "who", "here", "where", "how", "let"})
 _END = frozenset(".;!?…()")
 _INSIDE = re.compile(r"[\W\d_]")
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _DETERMINERS = ("articles", "mine", "indefinite")
 _OPENINGS = ("filler", "conjunctions", "time_words", "days", "months", "openings")
 _TIMES = ("time_words", "days", "months")
@@ -524,7 +525,7 @@ class Statement:
         lexicon = self.lexicon
         left_out = lexicon.words("articles", "same_place")
         return tuple(
-            word.value or (word.plain if word.name and _INSIDE.search(word.plain) else _singular(word.plain))
+            word.value or (word.plain if word.name and _is_identifier(word) else _singular(word.plain))
             for word in self.words
             if not word.mark and word.plain not in left_out
         )
@@ -545,6 +546,11 @@ def read_alike(one: Statement, other: Statement) -> tuple[Statement, Statement]:
     if all(each.may_be_in(likely.lexicon) for each in (one, other)):
         return read(one.text, language), read(other.text, language)
     return one, other
+
+
+def _is_identifier(word: Word) -> bool:
+    """Return True for a name with a sign, a digit or a capital inside: "src/utils", "fetchUsers", not "AUTOS"."""
+    return _INSIDE.search(word.plain) is not None or _CAMEL.search(word.text) is not None
 
 
 def stem_of(plain: str) -> str:
@@ -618,6 +624,7 @@ def _word(text: str, opens: bool, *, possessive: bool = False) -> Word:
     plain = bare(text) if len(text) > 1 else text.casefold()
     inside = _INSIDE.search(plain) is not None
     # The first word of a sentence is written large in any case; whether it is a name shows elsewhere.
+    inside = inside or _CAMEL.search(text) is not None
     name = (text[:1].isupper() and not opens and plain != "i") or inside or (text.isupper() and len(text) > 1)
     return Word(text, plain, stem_of(plain), name=name, possessive=possessive)
 

@@ -1,4 +1,4 @@
-"""Wordings that introduce a preference, limit it to an occasion, or continue it."""
+"""Wordings that introduce a preference, or limit it to an occasion."""
 
 from __future__ import annotations
 
@@ -24,17 +24,3 @@ WHEN_ASKED = Pattern(
     r"|(?:als|wanneer) ik .{0,80}vraag)"
 )
 """Matches a request as that occasion."""
-OCCASION = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:i|we)(?:'m|'re| am| are|'ve been| have been|'d like| would like| want| need)\b"
-    r"|(?:ich|wir) (?:suche|versuche|plane|arbeite|möchte|brauche)|je (?:cherche|prépare|travaille|voudrais)|j'essaie"
-    r"|(?:estoy|sto|estou) \w+ndo|busco|intento|quiero|cerco|vorrei|procuro|quero|ik (?:zoek|probeer|wil|ben)\b)"
-)
-"""Matches the beginning of a report of a current activity."""
-CONTINUES = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:but|and) )?"
-    r"(?:[a-z]{2,}ing|not|rather|instead|over|than|especially|because|since|as|for|with|without)\b"
-)
-"""Matches a continuation of the previous statement without a subject."""
-DOES = Pattern(r"(?i)\b(?:love|like|enjoy|adore|hate|prefer|dislike)s? (?:\w+ )?\w{2,}ing\b")
-DOES_TOO = Pattern(r"(?i)\A\W{0,3}(?:(?:and|or|but) )?(?:just |then |also |even )?\w{2,}ing\b")
-"""Matches a further activity in a list of likes: "I love putting on music, pouring a glass of wine"."""

@@ -48,11 +48,6 @@ def label_reason(opinion: Opinion) -> str:
     return _OF_LABELS[opinion.left_as]
 
 
-def is_unsure(opinion: Opinion) -> bool:
-    """Return True if the classifier nearly stored a statement, or its only objection is that it means little alone."""
-    return opinion.keep >= UNSURE_FROM or label_reason(opinion) in (NOT_UNDERSTOOD, NOT_DURABLE)
-
-
 def reason_of(opinion: Opinion) -> str:
     """Return the reason for not storing a statement: that of its likeliest label, or `not_understood` if no label is
     likely enough, or if a nearly stored statement is more likely worth storing than covered by that label.

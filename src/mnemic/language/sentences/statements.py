@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from mnemic.language.sentences.categories import category_of, is_order
 from mnemic.language.sentences.classify.classifier import Opinion
@@ -21,19 +22,12 @@ from mnemic.language.sentences.general_knowledge_messages import (
     speaks_of_self,
 )
 from mnemic.language.sentences.habits import HABIT, MEDICATED
-from mnemic.language.sentences.preference_wordings import (
-    CONTINUES,
-    DOES,
-    DOES_TOO,
-    LASTS,
-    OCCASION,
-    PREFERS,
-)
-from mnemic.language.sentences.reasons import UNSURE_FROM, is_unsure, reason_of
+from mnemic.language.sentences.preference_wordings import LASTS, PREFERS
+from mnemic.language.sentences.reasons import reason_of
 from mnemic.language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.language.sentences.standing_orders import is_standing_order
-from mnemic.language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
-from mnemic.language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY, TRANSIENT
+from mnemic.language.sentences.unresolved_references import hangs, is_of_a_person, leans
+from mnemic.language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY
 from mnemic.language.text.pattern import Pattern
 
 KEEP_FROM = 0.7
@@ -53,8 +47,6 @@ SAID_FROM = 0.3
 """The same for a worded preference or instruction, also within a question: "I prefer X", "always do X when I ask"."""
 ALOOF_FROM = 0.9
 """The same for world talk."""
-PART_FROM = 0.8
-"""The same for a part of a short sentence that is not worth storing whole ("I made it up, so I have no recipe")."""
 WORDS_KEEP_FROM = 0.55
 """The same if the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
 unseen frames it stored 49 % at 0.7, 79 % here, with a precision of 93 and 79 %, when chosen.
@@ -80,18 +72,14 @@ _AIMS = Pattern(
     r"|helps? (?:me|us|you)) to\b"
     r"[^.!?;:]{0,80}\band\s*\Z"
 )
-LONGEST_TRAILING = 2
-"""Maximum words after "but" that belong to the part before it."""
-_BUT = Pattern(r"(?i)\w (?:but|pero)\s+\Z")
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
 @dataclass(slots=True)
 class Piece:
-    """Part of a sentence: its span and the `reason` against it (`ruled`: by the rules, `certain`: beyond doubt,
-    `unsure`: only because it means little alone); `asked`: the user asked to remember it (`hinted`: perhaps); the
-    classifier's `opinion`, the probability of `world` talk; `expounds`: its message is such talk; `trails`: a word or
-    two after "but", only about the part before it ("tiny but nice").
+    """Part of a sentence: its span and the `reason` against it (`ruled`: by the rules, `certain`: beyond doubt);
+    `asked`: the user asked to remember it (`hinted`: perhaps); the classifier's `opinion`, the probability of `world`
+    talk; `expounds`: its message is such talk.
     """
 
     start: int
@@ -106,8 +94,6 @@ class Piece:
     hinted: bool = False
     world: float = 0.0
     expounds: bool = False
-    trails: bool = False
-    unsure: bool = False
 
     @property
     def keep(self) -> float:
@@ -154,19 +140,10 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
                     said_from=opening if opening < end else start,
                     ruled=reason is not None,
                     hinted=request is not None,
-                    trails=start == clause.start and _trails(clause),
                     certain=silent or (reason is not None and is_certain(clause, reason)),
                 )
             )
     return found
-
-
-def _trails(clause: Clause) -> bool:
-    return (
-        _BUT.search(clause.words_before) is not None
-        and not clause.asks
-        and len(clause.text.split()) <= LONGEST_TRAILING
-    )
 
 
 def _is_one_of_two_aims(clause: Clause) -> bool:
@@ -202,13 +179,7 @@ def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> It
     if short and not any(piece.ruled and piece.reason for piece in pieces):
         _settle(whole, asked_afterwards)
         kept = [piece for piece in pieces if piece.reason is None]
-        if whole.reason is not None and whole.keep < UNSURE_FROM and all(map(_says_little_alone, kept)):
-            for piece in kept:
-                piece.reason, piece.unsure = (
-                    whole.reason,
-                    whole.unsure,
-                )  # "It was full of memories, she loved it": the person is unknown
-        elif whole.reason is None or kept:
+        if whole.reason is None or kept:
             yield from _keep_run([whole], pieces, before)
             return
     yield from _runs(pieces, before)
@@ -225,34 +196,10 @@ def context_of_next(before: Piece | None, pieces: Sequence[Piece], text: str) ->
     return last if len(both.split()) > LONGEST_LEANT_ON else Piece(before.start, last.end, both)
 
 
-def _says_little_alone(piece: Piece) -> bool:
-    """Return True if a part of a sentence not worth storing is not stored on its own."""
-    if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
-        return False
-    if LEANING.search(piece.text):
-        return True
-    if PREFERS.match(piece.text) or LASTS.match(piece.text):
-        return False
-    return piece.keep < PART_FROM
-
-
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
-    run: list[Piece] = []
-    for place, piece in enumerate(pieces):
-        if piece.reason is None:
-            if not run and place and _belongs(pieces[place - 1], piece):
-                run.append(pieces[place - 1])
-            run.append(piece)
-            continue
-        if run and _goes_on(run[-1], piece):
-            run.append(piece)
-            continue
-        if run:
-            yield from _keep_run(run, run, before)
-            run = []
-        yield piece
-    if run:
-        yield from _keep_run(run, run, before)
+    for stored, group in groupby(pieces, key=lambda piece: piece.reason is None):
+        run = list(group)
+        yield from _keep_run(run, run, before) if stored else run
 
 
 def _keep_run(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
@@ -273,32 +220,6 @@ def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
     return hangs(piece.text) and not (risky and is_of_a_person(piece.text))
 
 
-def _belongs(before: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not stored alone is stored with the next: as its antecedent, or as the occasion of
-    a preference ("I'm looking for a place to write, and I prefer the library").
-    """
-    if LEANING.search(piece.text) and _is_doubtful(before):
-        return True
-    unsure = (_is_doubtful(before) or before.reason == TRANSIENT) and not before.certain
-    short = len(before.text.split()) <= WHOLE_WORDS
-    return unsure and short and bool(PREFERS.match(piece.text) and OCCASION.match(before.text))
-
-
-def _goes_on(kept: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not stored alone completes the preference before it: "but keeping my own notes"."""
-    if DOES.search(kept.text) and DOES_TOO.match(piece.text) and not piece.certain:
-        return True
-    if piece.trails:
-        return True
-    unsure = _is_doubtful(piece) and not piece.ruled
-    return unsure and bool(PREFERS.match(kept.text) and CONTINUES.match(piece.text))
-
-
-def _is_doubtful(piece: Piece) -> bool:
-    """Return True if a part is not stored only because it means little alone."""
-    return piece.unsure or ((piece.opinion is None or piece.ruled) and piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE))
-
-
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
     """Set the reason of the piece, or None if it is stored."""
     if piece.asked and piece.reason is None:
@@ -316,7 +237,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
     if piece.keep >= least:
         piece.reason = None
     elif piece.reason is None:
-        piece.reason, piece.unsure = reason_of(piece.opinion), is_unsure(piece.opinion)
+        piece.reason = reason_of(piece.opinion)
     if piece.reason is None and not asked_afterwards and _is_world_talk(piece):
         piece.reason = THIRD_PARTY
 

@@ -12,7 +12,6 @@ from mnemic.language.sentences.exclusion_rules import mood_of
 from mnemic.language.sentences.statements import (
     KEEP_FROM,
     NAMED_FROM,
-    PART_FROM,
     Piece,
     Statement,
     decide_pieces,
@@ -47,11 +46,3 @@ def test_the_least_share(text: str, least: float) -> None:
 def test_remember_alone_says_nothing() -> None:
     assert not pieces("Remember!")[0].asked
     assert pieces("For the record, I keep bees.")[-1].asked
-
-
-def test_a_part_of_a_sentence_that_is_not_worth_keeping_needs_more() -> None:
-    whole = piece("I made it up, so I have no recipe", 0.1)
-    for share, expected in ((PART_FROM - 0.005, False), (PART_FROM + 0.005, True)):
-        part = piece("I have no recipe", share)
-        told = list(decide_pieces([part], whole, None))
-        assert isinstance(told[0], Statement) is expected

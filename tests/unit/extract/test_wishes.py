@@ -26,27 +26,6 @@ def _kept(text: str, *judged: tuple[float, str]) -> list[tuple[str, str]]:
     return [(one.category, text[one.start : one.end]) for one in found if isinstance(one, Statement)]
 
 
-def test_a_preference_is_kept_with_what_it_is_for() -> None:
-    text = (
-        "I'm trying to decide where to write my thesis this month, and I prefer the second floor of the quiet library"
-    )
-    assert _kept(text, (0.5, "fact"), (0.9, "preference")) == [("preference", text)]
-
-
-def test_a_preference_is_kept_with_what_goes_on_about_it() -> None:
-    text = (
-        "I prefer a balanced approach with some automation for all of the first rounds, but keeping people in the last"
-    )
-    pieces = [
-        Piece(0, 78, text[:78], opinion=_opinion(0.9, "preference")),
-        Piece(79, len(text), text[79:], opinion=_opinion(0.5, "fact")),
-    ]
-    whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))
-    (kept,) = decide_pieces(pieces, whole, None)
-    assert isinstance(kept, Statement)
-    assert text[kept.start : kept.end] == text
-
-
 def test_what_is_no_occasion_stays_away_from_a_preference() -> None:
     text = (
         "Can you help me with the first chapter of the thesis tonight, because I prefer to start with an outline of it"

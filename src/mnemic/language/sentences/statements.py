@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from mnemic.language.sentences.categories import category_of, is_order
 from mnemic.language.sentences.classify.classifier import Opinion
@@ -26,7 +25,7 @@ from mnemic.language.sentences.preference_wordings import LASTS, PREFERS
 from mnemic.language.sentences.reasons import reason_of
 from mnemic.language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.language.sentences.standing_orders import is_standing_order
-from mnemic.language.sentences.unresolved_references import hangs, is_of_a_person, leans
+from mnemic.language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
 from mnemic.language.skip_reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, THIRD_PARTY
 from mnemic.language.text.pattern import Pattern
 
@@ -197,9 +196,21 @@ def context_of_next(before: Piece | None, pieces: Sequence[Piece], text: str) ->
 
 
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
-    for stored, group in groupby(pieces, key=lambda piece: piece.reason is None):
-        run = list(group)
-        yield from _keep_run(run, run, before) if stored else run
+    run: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        if piece.reason is None:
+            # Of "My neighbour who sails, and he prefers steel" the second part needs the first.
+            leant_on = pieces[place - 1] if place and not run and LEANING.search(piece.text) else None
+            if leant_on is not None and leant_on.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
+                run.append(leant_on)
+            run.append(piece)
+            continue
+        if run:
+            yield from _keep_run(run, run, before)
+            run = []
+        yield piece
+    if run:
+        yield from _keep_run(run, run, before)
 
 
 def _keep_run(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:

@@ -55,6 +55,18 @@ class EmbedsQueries(Protocol):
         """One vector per question, in order, in the space of `embed`. Raises EmbedderFailed as `embed` does."""
 
 
+@runtime_checkable
+class JudgesAnswers(Protocol):
+    """Optional capability of an embedder whose model can read a question and a statement together."""
+
+    async def judge_answers(
+        self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
+    ) -> list[float]:
+        """Return, for each statement, the natural logarithm of the odds that it answers the question. Raises
+        EmbedderFailed as `embed` does.
+        """
+
+
 class Completer(Protocol):
     """A language model that answers with text meant to be one JSON object."""
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.providers.shared_runs import WaitingTexts
@@ -22,7 +22,9 @@ from mnemic.types import Deadline, Vector, VectorSpace
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from onnxruntime import SessionOptions
+    from onnxruntime import InferenceSession, SessionOptions
+
+    from mnemic.providers.answer_judge import AnswerJudge
 
 # Read by the runtime as it is loaded: from 1.31 on, its wheels report sessions to Microsoft and store a file in a
 # user's cache unless this is set; its own `disable_telemetry_events` stops neither. A value of the user's stays (ADR
@@ -61,7 +63,7 @@ class InProcessEmbedder:
 
     def __init__(self, space: VectorSpace, load: Callable[[], Vectors], *, batch: int = 32) -> None:
         self.space, self._load, self._batch = space, load, batch
-        self._recent = _RecentVectors()
+        self._recent: _Recent[Vector] = _Recent()
         self._closed = False
         self._start()
 
@@ -103,7 +105,7 @@ class InProcessEmbedder:
 
     async def close(self) -> None:
         self._closed, self._model = True, None
-        self._recent = _RecentVectors()
+        self._recent = _Recent()
         for worker in (self._short, self._long):
             # Not awaited: a run of the model cannot be interrupted, and its result is no longer needed.
             worker.shutdown(wait=False, cancel_futures=True)
@@ -185,29 +187,64 @@ class MiniLmEmbedder(InProcessEmbedder):
             if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
                 raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
         super().__init__(SPACE, lambda: _Model(threads, max_tokens), batch=batch)
+        self._threads = threads
+        self._judged: _Recent[float] = _Recent()
+
+    def _start(self) -> None:
+        super()._start()
+        self._judge: AnswerJudge | None = None
+
+    async def warm(self) -> None:
+        """Load the model and the judge of answers now."""
+        await super().warm()
+        await self._in_worker(self._load_judge, None)
+
+    async def judge_answers(
+        self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
+    ) -> list[float]:
+        """Return the logarithm of the odds of each answer; see `mnemic.ports.JudgesAnswers`."""
+        pairs = {one: f"{question}\0{one}" for one in statements}
+        known = {one: odds for one, pair in pairs.items() if (odds := self._judged.get(pair)) is not None}
+        if new := [one for one in pairs if one not in known]:
+            judged = await self._in_worker(lambda: self._load_judge().log_odds(question, new), deadline)
+            for one, odds in zip(new, judged, strict=True):
+                known[one] = odds
+                self._judged.put(pairs[one], odds)
+        return [known[one] for one in statements]
+
+    async def close(self) -> None:
+        self._judge, self._judged = None, _Recent()
+        await super().close()
+
+    def _load_judge(self) -> AnswerJudge:
+        from mnemic.providers.answer_judge import AnswerJudge  # it opens the weights of this module
+
+        if self._judge is None:
+            self._judge = AnswerJudge(self._threads)
+        return self._judge
 
 
-class _RecentVectors:
-    """The vectors of the most recently used texts, by a digest of the text: no content is kept."""
+class _Recent(Generic[T]):
+    """What was made of the most recently used texts, by a digest of the text: no content is kept."""
 
     def __init__(self, most: int = REMEMBERED_TEXTS) -> None:
         self._most = most
-        self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
+        self._made: OrderedDict[bytes, T] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, text: str) -> Vector | None:
+    def get(self, text: str) -> T | None:
         key = _digest(text)
         with self._lock:
-            vector = self._vectors.get(key)
-            if vector is not None:
-                self._vectors.move_to_end(key)
-            return vector
+            made = self._made.get(key)
+            if made is not None:
+                self._made.move_to_end(key)
+            return made
 
-    def put(self, text: str, vector: Vector) -> None:
+    def put(self, text: str, made: T) -> None:
         with self._lock:
-            self._vectors[_digest(text)] = vector
-            if len(self._vectors) > self._most:
-                self._vectors.popitem(last=False)
+            self._made[_digest(text)] = made
+            if len(self._made) > self._most:
+                self._made.popitem(last=False)
 
 
 def _digest(text: str) -> bytes:
@@ -218,15 +255,7 @@ class _Model:
     """The network and the tokeniser of the default embedder."""
 
     def __init__(self, threads: int, max_tokens: int) -> None:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise EmbedderFailed("unavailable", hint="pip install onnxruntime") from None
-
-        options, weights = session_options(threads), _weights()
-        options.add_external_initializers_from_files_in_memory([WEIGHTS], [weights], [len(weights)])
-        network = files("mnemic.providers").joinpath("data/minilm.onnx").read_bytes()
-        self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        self._session = open_network("minilm.onnx", threads)
         self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
 
     def __call__(self, texts: Sequence[str]) -> list[Vector]:
@@ -281,6 +310,21 @@ def fitting(ids: Sequence[Sequence[int]]) -> int:
         if count and longest * (count + 1) > TOKENS_PER_RUN:
             return count
     return len(ids)
+
+
+def open_network(name: str, threads: int) -> InferenceSession:
+    """Return a session of one of the packaged networks, which refer to the pinned weights. Raises EmbedderFailed
+    (`:unavailable`, `:model_file`).
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise EmbedderFailed("unavailable", hint="pip install onnxruntime") from None
+
+    options, weights = session_options(threads), _weights()
+    options.add_external_initializers_from_files_in_memory([WEIGHTS], [weights], [len(weights)])
+    network = files("mnemic.providers").joinpath("data", name).read_bytes()
+    return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
 
 def _weights() -> bytes:

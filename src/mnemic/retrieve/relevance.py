@@ -231,6 +231,9 @@ def relevances(
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
     judged = _by_words(gauge, lists, model, {one: share for one, share in judged.items() if one in scores})
+    if judged and model == DEFAULT_MODEL:  # the first were read: the others resemble the question less
+        least = min(judged.values())
+        found = {one: min(share, least) for one, share in found.items()}
     found |= judged
     if signals:
         likened = DEFAULT_MODEL if model in _LIKE_THE_DEFAULT else model

@@ -14,6 +14,7 @@ from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
+from mnemic.retrieve.answer_judgement import in_judged_order, is_question, judge_answers, judges
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
@@ -21,7 +22,8 @@ from mnemic.retrieve.content_judgement import ContentJudgement
 from mnemic.retrieve.data_filter import filter_ids
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
-from mnemic.retrieve.everyday_words import READ
+from mnemic.retrieve.events_of_period import asks_for_events
+from mnemic.retrieve.everyday_words import READ, EverydayWords
 from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, keep_accepted
 from mnemic.retrieve.first_read import FirstLists, ReadDecisions, decisions_now, first_read
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
@@ -31,13 +33,13 @@ from mnemic.retrieve.importance import contenders, weigh_importance
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
-from mnemic.retrieve.past_questions import THEN
+from mnemic.retrieve.past_questions import THEN, asks_past
 from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
-from mnemic.retrieve.relevance import NO_MODEL, NOTHING, measured_with
+from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RelevanceModel, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import rerank, texts_of
 from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
@@ -45,9 +47,12 @@ from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
+from mnemic.types.search import MESSAGE_CATEGORY
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
+JUDGE = "judge"
+"""Name of the judge of answers among the errors of a result."""
 
 T = TypeVar("T")
 
@@ -60,6 +65,15 @@ class SearchOutcome:
 
     ranked: RankedMemories
     relevance: float | None
+    anchor: TimeAnchor | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedMemories:
+    """Memories with their scores, the judgement of their contents, and the memory by which the query gives its time."""
+
+    ranked: RankedMemories
+    said: ContentJudgement
     anchor: TimeAnchor | None
 
 
@@ -160,11 +174,14 @@ class Searcher:
     ) -> SearchResult:
         """Return the result, in the reranker's order if there is one, before and after which the store is read."""
         reranker = self.reranker
-        if reranker is None:
+        if reranker is None and not self._may_judge(search):
             return await self._read(search, partial(self._answer, early, served))
-        found, texts = await self._read(search, partial(self._show_hits, early, served))
-        ranked = await rerank(reranker, search, found.ranked, texts, deadline)
-        return await self._read(search, partial(self._complete_outcome, replace(found, ranked=ranked)))
+        weighed = await self._read(search, partial(self._weigh, early, served))
+        found = self._settle(search, await self._judge_answers(search, weighed, deadline))
+        if reranker is not None:
+            texts = await self._read(search, partial(texts_of, found.ranked.scores))
+            found = replace(found, ranked=await rerank(reranker, search, found.ranked, texts, deadline))
+        return await self._read(search, partial(self._complete_outcome, found))
 
     async def _heard(
         self, request: SearchRequest, embedding: QueryEmbedding, decisions: ReadDecisions | None
@@ -273,22 +290,17 @@ class Searcher:
     async def _answer(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
     ) -> SearchResult:
-        return await self._complete_outcome(await self._find_hits(early, served, search, snapshot), search, snapshot)
-
-    async def _show_hits(
-        self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
-    ) -> tuple[SearchOutcome, Mapping[str, str]]:
-        """Return the hits, and the texts of the best for the reranker, by id."""
-        found = await self._find_hits(early, served, search, snapshot)
-        return found, await texts_of(found.ranked.scores, search, snapshot)
+        weighed = await self._weigh(early, served, search, snapshot)
+        return await self._complete_outcome(self._settle(search, weighed), search, snapshot)
 
     async def _complete_outcome(self, found: SearchOutcome, search: ParsedSearch, snapshot: Snapshot) -> SearchResult:
         result = await self._result(search, found.ranked, snapshot)
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 
-    async def _find_hits(
+    async def _weigh(
         self, early: Lists, served: Sequence[Scored], search: ParsedSearch, snapshot: Snapshot
-    ) -> SearchOutcome:
+    ) -> WeighedMemories:
+        """Return the memories with their scores, before their relevance is judged."""
         late = {} if search.question.vector is None else await _late(self.late_lists, search, snapshot)
         lists = (
             early | late | ({INDEX: await keep_accepted(served, search.where, snapshot)} if served else {})
@@ -323,16 +335,20 @@ class Searcher:
             ANCHORED: ScoreShift(signed, by_hand),
         }
         moves |= {LEARNED: ScoreShift(by_hand, lifted)}
-        scores = self._scale_scores(raised)
+        ranked = RankedMemories(lists=lists, scores=raised, lifts=lifts, moves=moves, signals=signals, read=read)
+        return WeighedMemories(ranked, said, anchor)
+
+    def _settle(self, search: ParsedSearch, weighed: WeighedMemories) -> SearchOutcome:
+        """Return the outcome with scores from 0 to 1 and the probabilities."""
+        ranked, messages = weighed.ranked, NO_SIGNALS if weighed.ranked.lifts is None else weighed.ranked.lifts.signals
+        scores = self._scale_scores(ranked.scores)
         any_place = self.per_session is not None or self.reranker is not None
-        known, stated = said.relevances(lists, scores, messages, _read_of(search, any_place))  # 9: probabilities
-        stated = rated_relevances(stated, read, search.ratings)
+        best = _read_of(search, any_place)
+        known, stated = weighed.said.relevances(ranked.lists, scores, messages, best)  # 9: probabilities
+        stated = rated_relevances(stated, ranked.read, search.ratings)
         if is_small_talk(search.question.text):  # no memory answers a greeting, however alike
             known, stated = None if known is None else 0.0, dict.fromkeys(stated, 0.0)
-        ranked = RankedMemories(
-            lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
-        )
-        return SearchOutcome(ranked, known, anchor)
+        return SearchOutcome(replace(ranked, scores=scores, relevances=stated), known, weighed.anchor)
 
     def _fuse_lists(self, lists: Lists, question: Question) -> dict[str, float]:
         weights = self.weights
@@ -369,6 +385,34 @@ class Searcher:
         read = COMPARED if asked_in(search.question.text) is None else READ
         wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
+
+    def _may_judge(self, search: ParsedSearch) -> bool:
+        """Return True for a question in the language of an embedder that judges answers."""
+        is_read = measured_with(self.embedder.space, search.question) == DEFAULT_MODEL and judges(self.embedder)
+        of_a_time = asks_past(search.question) or asks_for_events(search.question)
+        return is_read and is_question(search.question.text) and not of_a_time
+
+    async def _judge_answers(
+        self, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
+    ) -> WeighedMemories:
+        """Return the memories with the first statements judged, and in the order of the judgement."""
+        ranked, said = weighed.ranked, weighed.said
+        gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
+        judge = self.embedder
+        if gauge is None or said.asked.about or not self._may_judge(search) or not judges(judge):
+            return weighed  # of attributes whose statements are known, the rules tell which holds
+        statements = {one: memory for one, memory in ranked.read.items() if memory.category != MESSAGE_CATEGORY}
+        alike = gauge.relevances(ranked.lists, statements)
+        order = best_first(ranked.scores)
+        try:
+            judged = await judge_answers(judge, search.question.text, order, statements, alike, deadline)
+        except MnemicError as failure:
+            search.note(JUDGE, failure)
+            return weighed
+        if not judged:
+            return weighed
+        said = replace(said, words=EverydayWords(judged))
+        return replace(weighed, said=said, ranked=replace(ranked, scores=in_judged_order(ranked.scores, judged)))
 
     def _scale_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""

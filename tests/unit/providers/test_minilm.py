@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.ports import ModelLoading
 from mnemic.providers import minilm
+from mnemic.providers.answer_judge import AnswerJudge
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector
@@ -124,7 +125,7 @@ async def test_known_texts_cost_nothing_and_the_memory_of_them_is_bounded(
 
 
 def test_recent_vectors_forget_the_least_recently_used() -> None:
-    recent = minilm._RecentVectors(2)
+    recent = minilm._Recent(2)
     recent.put("a", b"1")
     recent.put("b", b"2")
     assert recent.get("a") == b"1"
@@ -342,3 +343,28 @@ def test_whatever_loads_the_runtime_has_silenced_it_before(module: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=kept
     )
     assert answer.stdout.split() == ["1", "False"]
+
+
+async def test_a_question_and_a_statement_are_judged_once(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question, statements = "When does the ferry leave?", ["The ferry leaves at noon.", "The ferry is old."]
+    first = await embedder.judge_answers(question, statements)
+    assert first[0] > first[1]
+    monkeypatch.setattr(AnswerJudge, "log_odds", lambda *_: pytest.fail("the model was asked again"))
+    assert await embedder.judge_answers(question, statements[::-1]) == first[::-1]
+
+
+async def test_a_judgement_does_not_depend_on_what_is_judged_beside_it(embedder: MiniLmEmbedder) -> None:
+    question = "When does the ferry leave?"
+    alone = await embedder.judge_answers(question, ["The ferry leaves at noon."])
+    await embedder.close()
+    beside = await MiniLmEmbedder().judge_answers(question, ["The ferry leaves at noon.", "a longer text " * 100])
+    assert beside[0] == pytest.approx(alone[0], abs=0.05)
+
+
+async def test_a_judge_without_its_weights_is_an_error_of_the_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
+    with pytest.raises(EmbedderFailed) as failure:
+        await MiniLmEmbedder().judge_answers("What?", ["This."])
+    assert failure.value.reason == "embedder_failed:model_file"

@@ -1,0 +1,100 @@
+"""A question about a thing that is known, for an attribute that nobody told, is not answered by what resembles it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import EmbedderFailed
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.retrieve.answer_judgement import JUDGED_STATEMENTS, in_judged_order
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.types import Actor, Deadline
+
+EVA = Actor(user="eva")
+TOLD = (
+    "My godfather Anselm repairs church organs in Passau.",
+    "Our ferry to Gotland leaves at 18:20 from pier 4.",
+    "My beekeeping suit hangs in the shed behind the mill.",
+    "Wilhelmina's recital is on the ninth of October.",
+    "The harpsichord was tuned by Mr Abelard.",
+)
+ASKED = (
+    ("What does Anselm repair?", "How old is Anselm?"),
+    ("From which pier does the ferry go?", "How much does the ferry cost?"),
+    ("Where is my beekeeping suit?", "What size is my beekeeping suit?"),
+    ("When is Wilhelmina's recital?", "Where is Wilhelmina's recital?"),
+    ("Who tuned the harpsichord?", "What colour is the harpsichord?"),
+)
+
+
+class CountingEmbedder(MiniLmEmbedder):
+    """The default embedder, with the statements that it judged; it fails as often as it is told to."""
+
+    def __init__(self, failures: int = 0) -> None:
+        super().__init__()
+        self.judged: list[Sequence[str]] = []
+        self.failures = failures
+
+    async def judge_answers(
+        self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
+    ) -> list[float]:
+        self.judged.append(statements)
+        if self.failures:
+            self.failures -= 1
+            raise EmbedderFailed("not_finite")
+        return await super().judge_answers(question, statements, deadline=deadline)
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+@asynccontextmanager
+async def told(embedder: MiniLmEmbedder) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
+        for text in TOLD:
+            await engine.add(text, actor=EVA)
+        yield engine
+
+
+@pytest.mark.parametrize(("place", "answered", "near"), [(place, *pair) for place, pair in enumerate(ASKED)])
+async def test_another_attribute_of_a_known_thing_is_unknown(
+    embedder: CountingEmbedder, place: int, answered: str, near: str
+) -> None:
+    async with told(embedder) as engine:
+        right, wrong = [await engine.search(question, actor=EVA) for question in (answered, near)]
+    assert right.hits[0].memory.content == TOLD[place]
+    assert right.relevance is not None
+    assert wrong.relevance is not None
+    assert right.relevance > 0.5
+    assert not right.abstains
+    assert wrong.relevance < right.relevance / 2
+
+
+async def test_a_search_reads_few_statements_and_none_for_what_is_no_question(embedder: CountingEmbedder) -> None:
+    async with told(embedder) as engine:
+        await engine.search(ASKED[0][0], actor=EVA)
+        assert [len(read) <= JUDGED_STATEMENTS for read in embedder.judged] == [True]
+        await engine.search("ferry to Gotland", actor=EVA)
+        await engine.search("Wann fährt die Fähre nach Gotland ab?", actor=EVA)
+    assert len(embedder.judged) == 1
+
+
+async def test_a_judge_that_fails_is_named_and_the_search_still_answers() -> None:
+    embedder = CountingEmbedder(failures=1)
+    async with told(embedder) as engine:
+        failed, well = [await engine.search(ASKED[3][0], actor=EVA) for _ in range(2)]
+    assert failed.errors == {"judge": "embedder_failed:not_finite"}
+    assert failed.hits[0].memory.content == TOLD[3]
+    assert not well.errors
+
+
+def test_the_judged_change_places_among_themselves_alone() -> None:
+    scores = {"first": 0.9, "unread": 0.8, "second": 0.4}
+    assert in_judged_order(scores, {"first": 0.1, "second": 0.7}) == {"first": 0.4, "unread": 0.8, "second": 0.9}
+    assert in_judged_order(scores, {}) == scores

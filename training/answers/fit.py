@@ -1,33 +1,127 @@
-import json,math,sys
+"""Fit the weights of mnemic/retrieve/answer_judgement.py: python fit.py.
+
+To scopes of generated statements of attributes that the judge was not trained on, with questions that one of them
+answers, near ones, and ones about nothing that was told. Prints the weights, and how often an answered question has the
+higher relevance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
-log=json.load(open('devlog.json')); rows=json.load(open('dev2.json'))
-# each search is logged twice (search, context): the first
-by={}
-i=0
-right={}
-for r in rows:
-    for h in r['hits']: right[(r['text'],h['text'])]=h['right']
-    by.setdefault(r['text'],[]).append(r['kind'])
-X=[];Y=[];G=[]
-seen=set()
-for q,c in log:
-    k=(q,tuple(x[0] for x in c))
-    if k in seen: continue
-    seen.add(k)
-    kind=by[q][0]
-    for o,t,j,l in c:
-        X.append([j,l,1]); Y.append(float(right.get((q,t),False) and kind=='answered')); G.append((k,kind))
-X=np.array(X);Y=np.array(Y)
-def fit(X,Y,l2=1e-3):
-    w=np.zeros(X.shape[1])
+from pairs import WORDS, Frames, Told
+
+import mnemic.retrieve.search as searching
+from mnemic.ports import JudgesAnswers
+from mnemic.retrieve import answer_judgement as judgement
+from mnemic.types import Deadline, Memory
+from mnemic_eval import unread
+from mnemic_eval.unknown_questions import auc
+
+SEED, SCOPES, QUESTIONS = 11, 34, 14
+
+
+class Read(NamedTuple):
+    """A statement that was judged for a question: the odds of the judge and of resemblance."""
+
+    statement: str
+    judged: float
+    alike: float
+
+
+class Asked(NamedTuple):
+    """A question, what was judged for it, and the statement that answers it."""
+
+    kind: str
+    read: Sequence[Read]
+    answer: str | None
+
+
+def make_scope(
+    rng: random.Random, frames: Frames, told: Told, seen: Told
+) -> tuple[list[str], list[tuple[str, str, str | None]]]:
+    """Return statements, and questions with their kind and the statement that answers them."""
+    groups = [told.group(rng) for _ in range(rng.randint(3, 6))] + [
+        frames.group(rng) for _ in range(rng.randint(4, 14))
+    ]
+    questions: list[tuple[str, str, str | None]] = []
+    for group in groups:
+        statement = group[0].statement
+        questions += [
+            (one.question, one.kind, statement if one.answers else None)
+            for one in group
+            if one.statement == statement and one.kind in ("answered", "near")
+        ]
+    far = [seen.group(rng)[0].question for _ in range(3)] + [rng.choice(WORDS["far_requests"]) for _ in range(3)]
+    rng.shuffle(questions)
+    statements = list(dict.fromkeys(group[0].statement for group in groups))
+    return statements, questions[:QUESTIONS] + [(question, "far", None) for question in far]
+
+
+async def ask() -> list[Asked]:
+    """Return the questions of all scopes with what the engine's searches have judged."""
+    rng = random.Random(SEED)
+    frames, told, seen = Frames(held_out=True), Told(held_out=True), Told(held_out=False)
+    read: list[Read] = []
+
+    async def judge(
+        embedder: JudgesAnswers,
+        question: str,
+        order: Sequence[str],
+        statements: Mapping[str, Memory],
+        relevances: Mapping[str, float],
+        deadline: Deadline | None = None,
+    ) -> dict[str, float]:
+        alike = judgement.first_alike(order, statements, relevances)
+        texts = [judgement.text_of(statements[one]) for one in alike]
+        odds = await embedder.judge_answers(question, texts, deadline=deadline) if texts else []
+        read[:] = [Read(text, *both) for text, *both in zip(texts, odds, alike.values(), strict=True)]
+        return {}
+
+    searching.judge_answers = judge
+    asked = []
+    async with unread._managers() as open_manager:
+        for place in range(SCOPES):
+            statements, questions = make_scope(rng, frames, told, seen)
+            manager = open_manager(f"scope-{place}")
+            for statement in statements:
+                await manager.add(statement)
+            for question, kind, answer in questions:
+                read.clear()
+                await manager.search(question)
+                asked.append(Asked(kind, tuple(read), answer))
+    return asked
+
+
+def fit(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the weights of a logistic regression, by Newton's method."""
+    weights = np.zeros(features.shape[1])
     for _ in range(50):
-        p=1/(1+np.exp(-X@w)); g=X.T@(p-Y)+l2*w; H=(X*(p*(1-p))[:,None]).T@X+l2*np.eye(len(w)); w-=np.linalg.solve(H,g)
-    return w
-w=fit(X,Y); print('n',len(Y),Y.mean(),'weights judge, resemblance, base',w.round(3))
-for cols in ([0,2],[1,2],[0,1,2]):
-    ww=fit(X[:,cols],Y); s=X[:,cols]@ww
-    best={}
-    for (k,kind),v in zip(G,s): best.setdefault((k,kind),[]).append(v)
-    m={kk:[max(v) for (k,kind),v in best.items() if kind==kk] for kk in('answered','near','far')}
-    auc=lambda p,n: float(np.mean([(a>b)+.5*(a==b) for a in p for b in n]))
-    print(cols,ww.round(2),'near',round(auc(m['answered'],m['near']),3),'far',round(auc(m['answered'],m['far']),3),'loss',round(float(np.mean(np.log1p(np.exp(-(2*Y-1)*s)))),4))
+        shares = 1 / (1 + np.exp(-features @ weights))
+        slope = features.T @ (shares - labels) + 0.01 * weights
+        bend = (features * (shares * (1 - shares))[:, None]).T @ features + 0.01 * np.eye(len(weights))
+        weights -= np.linalg.solve(bend, slope)
+    return weights
+
+
+def main() -> dict[str, Any]:
+    """Print and return the weights and figures."""
+    asked = asyncio.run(ask())
+    rows = [(one.judged, min(judgement.ALIKE, one.alike), 1.0) for question in asked for one in question.read]
+    labels = [one.statement == question.answer for question in asked for one in question.read]
+    weights = fit(np.array(rows), np.array(labels, float))
+    best: dict[str, list[float]] = {"answered": [], "near": [], "far": []}
+    for question in asked:
+        odds = [weights @ (one.judged, min(judgement.ALIKE, one.alike), 1.0) for one in question.read]
+        best[question.kind].append(max(odds, default=-np.inf))
+    figures = {kind: round(auc(best["answered"], best[kind]), 3) for kind in ("near", "far")}
+    print("judge, resemblance, base", weights.round(2), figures, "statements", len(rows), "answers", sum(labels))
+    return {"weights": list(weights), **figures}
+
+
+if __name__ == "__main__":
+    main()

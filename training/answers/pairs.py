@@ -1,223 +1,379 @@
-"""Pairs of a statement and a question, labelled by whether the statement answers it.
+"""Pairs of a question and a statement, labelled by whether the statement answers the question.
 
-From frames of our own (frames.txt: attributes; other_words.txt: statements with questions in other words), and two
-public sets, put by hand into the folder DATA: `nqg` (a git copy of github.com/xinyadu/nqg: SQuAD 1.1, CC BY-SA 4.0; the
-files of `dev` and `test`) and `qamr` (github.com/uwnlp/qamr, MIT).
+From frames of our own (frames.txt: attributes; other_words.txt: statements with questions in other words; words.toml),
+and two public sets, git copies in the folder `DATA` names: `nqg` (github.com/xinyadu/nqg: SQuAD 1.1, CC BY-SA 4.0) and
+`qamr` (github.com/uwnlp/qamr, MIT), of both the files `dev` and `test`.
 """
-import os, random, re, hashlib, subprocess, html
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import subprocess
+import tomllib
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
-def parse(paths):
-    kinds = defaultdict(dict); kind = None
-    for path in paths:
-        for line in open(path):
-            line = line.strip()
-            if not line or line.startswith('#'): continue
-            if line.startswith('['): kind = line[1:-1]; continue
-            name, values, stated, asked = [x.strip() for x in line.split(' | ')]
-            first, *over = name.split()
-            kinds[kind][first] = dict(name=first, over={o.lstrip('~') for o in over}, values=[v.strip() for v in values.split(',')],
-                stated=[v.strip() for v in stated.split(';')], asked=[v.strip() for v in asked.split(';')])
-    for attrs in kinds.values():
-        for a in attrs.values():
-            for o in a['over']:
-                if o in attrs: attrs[o]['over'].add(a['name'])
-    return kinds
+HERE = Path(__file__).parent
+WORDS: Mapping[str, Any] = tomllib.loads((HERE / "words.toml").read_text(encoding="utf-8"))
+NAMES = [*WORDS["female"], *WORDS["male"]]
+MAX_WORDS = 30
+"""Words of the longest public sentence."""
+USUAL = frozenset(
+    "the a an of is are do does did what who where when which how my i in on at to for me it be s was and or".split()
+)
 
-def held(kind, name): return int(hashlib.md5(f'{kind}/{name}'.encode()).hexdigest(), 16) % 5 == 0
 
-FEMALE = 'Odile Ingrid Fatima Mireille Ewa Hanna Zuzanna Lena Aisha Carla Petra Noor Beatriz Yuki Maud Sofia Greta Imani Clara Tess Rosa Nadia Ruth'.split()
-MALE = 'Tom Sanjay Lukas Emil Bence Hugo Chidi Marek Piet Jonas Omar Felix Raj Viktor Ibrahim Oscar Diego Henrik Paul Kenji Amir Ned Gus'.split()
-RELF = 'sister mother aunt daughter wife girlfriend grandmother niece'.split()
-RELM = 'brother father uncle son husband boyfriend grandfather nephew'.split()
-RELN = ['friend','colleague','cousin','flatmate','neighbour','boss','dentist','landlord','landlady','teacher','coach','physio','tutor','client','mentor','manager','accountant','babysitter','cleaner','electrician','therapist','mechanic','godchild','intern','lawyer','vet','gardener','caretaker','hairdresser','team lead','tax adviser','midwife','piano teacher']
-THINGS = 'bike|car|washing machine|dishwasher|drill|camera|sofa|tent|laptop|phone|printer|router|piano|guitar|lawn mower|boiler|fridge|sewing machine|kayak|motorbike|watch|projector|oven|caravan|trailer|e-reader|coffee machine|stroller|violin|chainsaw|winter coat|dining table|telescope|freezer|hearing aid|safe|alarm system|heat pump|tumble dryer|scooter|canoe|record player|microscope|TV|headphones|air conditioner|garage door|bookshelf|mattress|backpack|ski boots|gym bag|bread machine|suitcase'.split('|')
-PETS = ['cat','dog','rabbit','parrot','hamster','pony','tortoise','guinea pig','puppy','kitten']
-EVENTS = "the summer party|Lena's wedding|the team offsite|the parents' evening|the book club|the choir concert|my graduation|the retro|the sprint review|the kickoff|the birthday party|the hike|the board meeting|the workshop|the flea market|the christening|the school play|the standup|the conference|the barbecue|Tom's farewell|the training|the reunion|the fair|my interview|the open day|the fire drill|the camp|the marathon|the yoga class|the webinar|the auction".split('|')
-SERVICES = "the billing service|checkout|the search API|api.billing|the staging database|Orion|the auth service|the mail worker|payments|the data warehouse|ingest|the mobile app|the admin portal|the scheduler|the image proxy|svc-report|the CRM|the chat bot|the build server|the VPN|the wiki|the cache|edge-router|the feature store|the staging cluster|the customer portal|the ETL job|the load balancer|the webhook relay|inventory-sync".split('|')
-PROJECTS = "the website relaunch|Project Heron|the kitchen renovation|the migration|the audit|the Lund contract|the thesis|the app redesign|the grant application|Atlas|the tax return|the roof repair|the pilot|the new onboarding|the report|the bathroom refit|the book|the rollout|the tender|the data cleanup|ticket 4471|the garden shed|the move|the translation".split('|')
-PLACES = "the Blue Door|my gym|the dentist's practice|Cafe Lind|our office|the library|the holiday cottage|the pool|my parents' house|the barber|the bakery|the allotment|our new flat|Da Mario|the garage|the kindergarten|the clinic|the coworking space|the cabin|the museum|my storage unit|the pharmacy|the old flat|the climbing hall|the studio|the campsite|Hotel Adria|the swimming club|the warehouse|the shop".split('|')
-ENTITY = {'doctor':'person','boss':'person','partner':'person','landlord':'person','neighbour':'person','carown':'thing','phoneown':'thing','computer':'thing',
- 'hotel':'place','gym':'place','school':'place','club':'place','employer':'place','plead':'person','oncall':'person','repairer':'place','vet':'place','ownerteam':'person','pcontact':'person'}
-INCIDENTAL = ['I talked about {s} with Nina today','{s} came up again yesterday','I have been thinking about {s} a lot','Please make a note about {s} later','I like {s} a lot','There was some trouble with {s} this week','I must not forget {s}','We argued about {s}','{s} is important to me','I told everyone about {s}','Someone asked me about {s} this morning','Nina was quite happy with {s}','We should think about {s} soon','{s} again, what a week']
+class Pair(NamedTuple):
+    """A question and a statement; `kind` says in which way the statement does not answer it."""
 
+    question: str
+    statement: str
+    answers: bool
+    kind: str
+
+
+@dataclass
+class Attribute:
+    """An attribute with values, sentences that state it and questions for it; `over`: those that it may answer too."""
+
+    name: str
+    values: list[str]
+    stated: list[str]
+    asked: list[str]
+    over: set[str] = field(default_factory=set)
+
+    def two_values(self, rng: random.Random) -> tuple[str, str]:
+        value = rng.choice(self.values)
+        return value, rng.choice([one for one in self.values if one != value] or [value])
+
+
+@dataclass
 class Subject:
     """One thing that is talked about, with the ways to mention it."""
-    def __init__(self, kind, mentions, pronoun='its', first=False, name=None):
-        self.kind, self.mentions, self.pronoun, self.first, self.name = kind, mentions, pronoun, first, name
-    def fill(self, text, rng, value, other, mention=None):
-        s = mention or rng.choice(self.mentions)
-        text = re.sub(r'<([^|>]*)\|([^>]*)>', lambda m: m[1] if self.first else m[2], text)
-        text = text.replace('{p2} own', 'mine' if self.first else f"{s}'s") if False else text.replace('{p2}', self.pronoun)
-        text = text.replace('{p}', 'my' if self.first else s + ("'" if s.endswith('s') else "'s"))
-        text = text.replace('{f}', rng.choice(FEMALE)).replace('{s}', s).replace('{v}', value).replace('{w}', other)
+
+    kind: str
+    mentions: list[str]
+    pronoun: str = "its"
+    first_person: bool = False
+    name: str | None = None
+
+    def fill(self, text: str, rng: random.Random, value: str = "", other: str = "", mention: str | None = None) -> str:
+        said = mention or rng.choice(self.mentions)
+        text = re.sub(r"<([^|>]*)\|([^>]*)>", lambda found: found[1] if self.first_person else found[2], text)
+        whose = "my" if self.first_person else said + ("'" if said.endswith("s") else "'s")
+        for place, words in (("p2", self.pronoun), ("p", whose), ("f", rng.choice(WORDS["female"]))):
+            text = text.replace(f"{{{place}}}", words)
+        text = text.replace("{s}", said).replace("{v}", value).replace("{w}", other)
         return text[:1].upper() + text[1:]
 
-def subject(kind, rng):
-    if kind == 'person':
-        r = rng.random()
-        if r < .38: return Subject(kind, ['I'], 'my', True)
-        if r < .72:
-            pool = rng.choice(['f','m','n']); rel = rng.choice({'f':RELF,'m':RELM,'n':RELN}[pool])
-            name = rng.choice(FEMALE if pool=='f' or (pool=='n' and rng.random()<.5) else MALE)
-            pro = {'f':'her','m':'his','n':'her' if name in FEMALE else 'his'}[pool]
-            return Subject(kind, [f'my {rel} {name}', name, f'my {rel}', name], pro, name=name)
-        if r < .86:
-            name = rng.choice(FEMALE+MALE); return Subject(kind, [name], 'her' if name in FEMALE else 'his', name=name)
-        rel = rng.choice(RELF+RELM+RELN); return Subject(kind, [f'my {rel}', f'our {rel}' if rng.random()<.3 else f'my {rel}'], 'their')
-    if kind == 'pet':
-        animal = rng.choice(PETS); name = rng.choice(['Mushu','Pepper','Olga','Biscuit','Rolo','Fips','Minka','Ziggy'])
-        return Subject(kind, [f'my {animal}', f'our {animal}', f'my {animal} {name}', name])
-    if kind == 'thing':
-        t = rng.choice(THINGS)
-        if rng.random()<.25:
-            n=rng.choice(FEMALE+MALE); return Subject(kind,[f"{n}'s {t}"])
-        return Subject(kind, rng.choice([[f'my {t}'],[f'our {t}',f'my {t}'],[f'the {t}',f'my {t}'],[f'the new {t}',f'the {t}']]))
-    return Subject(kind, [rng.choice({'event':EVENTS,'service':SERVICES,'project':PROJECTS,'place':PLACES}[kind])])
 
-STOP=set('the a an of is are do does did what who where when which how my i in on at to for me it be s was and or'.split())
-def overlap(q,st):
-    a=set(re.findall(r'\w+',q.lower()))-STOP; b=set(re.findall(r'\w+',st.lower()))
-    return len(a&b)/max(1,len(a))
-POOLS={'rel':RELF+RELM+['friend','colleague','neighbour','boss','cousin'],'city':'Lyon Leeds Jena Porto Denver Osaka Ghent Utrecht Bristol Turin Cork Austin'.split(),'date':['4 May','the 12th of June','30 November','March 3','19 August'],
-'thing':['piano','motorbike','kayak','camera','sofa','caravan','drill','bike'],'num':['4','900','5433','120','1,450','60','3,200'],'day':['Monday','Tuesday','Wednesday','Thursday','Friday'],'month':['January','March','May','July','October','December'],
-'time':['6:40','half past seven','noon','22:15','two'],'firm':['Brandt & Co','Lund AB','Acme','Kowalski Ltd','Nordwind','Tessa GmbH'],'dept':['logistics','design','support','finance'],'pet':['Mushu','Pepper','Olga','Biscuit','Rolo'],'brand':['ThinkPad','Dell','Framework'],
-'surname':['Okafor','Lindgren','Castelli','Bauer'],'surname2':['Osei','Faber','Moreau','Tanaka'],'lake':['Lake Garda','the Wannsee','Lake Bala'],'lang':['Rust','Kotlin','Go','Elixir','TypeScript'],'plant':['dahlias','two plum trees','lavender'],'country':['Ireland','Malta','Japan','Kenya'],
-'med':['ramipril','amlodipine','candesartan'],'club':['Hull City','Red Star','the Otters','Celtic'],'nick':['Bo','Kit','Zuzu','Ace'],'lang2':['Polish','Danish','Portuguese','Korean'],'age':['7','30','41','65','80'],'place':['Cafe Lind','the Blue Door','Da Mario'],'room':['bathroom','attic','hall'],}
+def subject(kind: str, rng: random.Random) -> Subject:
+    """Return something of this kind that a statement can be about."""
+    if kind == "person":
+        return _person(rng)
+    if kind == "pet":
+        animal, name = rng.choice(WORDS["pets"]), rng.choice(WORDS["pet_names"])
+        return Subject(kind, [f"my {animal}", f"our {animal}", f"my {animal} {name}", name])
+    if kind == "thing":
+        thing = rng.choice(WORDS["things"])
+        if rng.random() < 0.25:
+            return Subject(kind, [f"{rng.choice(NAMES)}'s {thing}"])
+        mentions = (
+            [f"my {thing}"],
+            [f"our {thing}", f"my {thing}"],
+            [f"the {thing}", f"my {thing}"],
+            [f"the new {thing}", f"the {thing}"],
+        )
+        return Subject(kind, rng.choice(mentions))
+    return Subject(kind, [rng.choice(WORDS[f"{kind}s"])])
+
+
+def _person(rng: random.Random) -> Subject:
+    which = rng.random()
+    if which < 0.38:
+        return Subject("person", ["I"], "my", first_person=True)
+    if which < 0.72:
+        pool = rng.choice(("female_kin", "male_kin", "others"))
+        kin = rng.choice(WORDS[pool])
+        female = pool == "female_kin" or (pool == "others" and rng.random() < 0.5)
+        name = rng.choice(WORDS["female" if female else "male"])
+        return Subject("person", [f"my {kin} {name}", name, f"my {kin}", name], "her" if female else "his", name=name)
+    if which < 0.86:
+        name = rng.choice(NAMES)
+        return Subject("person", [name], "her" if name in WORDS["female"] else "his", name=name)
+    kin = rng.choice([*WORDS["female_kin"], *WORDS["male_kin"], *WORDS["others"]])
+    return Subject("person", [f"my {kin}", f"our {kin}" if rng.random() < 0.3 else f"my {kin}"], "their")
+
+
 class Told:
     """Statements with questions that they answer in other words, and questions about the same that they do not."""
-    def __init__(self,path,dev):
-        lines=[l.strip() for l in open(path) if l.strip() and l[0]!='#']
-        self.items=[[p.split('; ') for p in l.split(' | ')] for l in lines if (int(hashlib.md5(l.encode()).hexdigest(),16)%6==0)==dev]
-        for i in self.items: i[0]=['; '.join(i[0])]
-    def group(self,rng):
-        st,good,near=rng.choice(self.items); st=st[0]; names=rng.sample(FEMALE+MALE,3)
-        slots={'n':names[0],'n2':names[1],**{k:rng.choice(v) for k,v in POOLS.items()}}
-        def fill(t,**o): return re.sub(r'\{(\w+)\}',lambda m:str({**slots,**o}[m[1]]),t)
-        text=as_statement(fill(st),rng)
-        out=[(as_question(fill(q),rng),text,1,'pos') for q in rng.sample(good,min(2,len(good)))]
-        out+=[(as_question(fill(q),rng),text,0,'near') for q in rng.sample(near,min(2,len(near)))]
-        if rng.random()<.4:
-            q=rng.choice(good)
-            if '{n}' in q and '{n}' in st: out.append((as_question(fill(q,n=names[2]),rng),text,0,'whose'))
-        if rng.random()<.5:
-            other,g2,n2=rng.choice(self.items)
-            if other is not st: out.append((out[0][0],as_statement(fill(other[0]),rng),0,'other'))
-        return out
 
-PRE_S = ['FYI: ','By the way, ','Note: ','btw ','Remember that ','Just so you know, ','Update: ','For the record: ','OK so ']
-PRE_Q = ['Can you remind me: ','Quick question: ','Do you remember? ','Tell me: ','Hey, ','I forgot. ','Please check: ']
-POST_S = ['.','.','','!','. Thanks!','. That is all for now.',', as far as I know.',' (told on the phone).','. It rained all day.']
-def as_statement(t, rng):
-    if rng.random()<.2: p=rng.choice(PRE_S); t = p + (t if t.startswith('I ') else t[0].lower()+t[1:])
-    t += rng.choice(POST_S)
-    return t.lower() if rng.random()<.1 else t
-def as_question(t, rng):
-    if rng.random()<.12: t = rng.choice(PRE_Q)+t
-    r = rng.random()
-    if r<.12: t = t.rstrip('?').lower()
-    elif r<.2: t=t.lower()
-    return t
+    def __init__(self, *, held_out: bool) -> None:
+        lines = (line.strip() for line in (HERE / "other_words.txt").read_text(encoding="utf-8").splitlines())
+        self.items: list[tuple[str, list[str], list[str]]] = []
+        for line in lines:
+            if line and not line.startswith("#") and (_number(line) % 6 == 0) == held_out:
+                statement, answered, near = line.split(" | ")
+                self.items.append((statement, answered.split("; "), near.split("; ")))
+
+    def group(self, rng: random.Random) -> list[Pair]:
+        """Return one statement with some of its questions."""
+        told, answered, near = rng.choice(self.items)
+        first, second, third = rng.sample(NAMES, 3)
+        slots = {"n": first, "n2": second} | {name: rng.choice(words) for name, words in WORDS["slots"].items()}
+        statement = as_statement(_put(told, slots), rng)
+
+        def ask(question: str, answers: bool, kind: str, **others: str) -> Pair:
+            return Pair(as_question(_put(question, slots | others), rng), statement, answers, kind)
+
+        pairs = [ask(one, True, "answered") for one in rng.sample(answered, min(2, len(answered)))]
+        pairs += [ask(one, False, "near") for one in rng.sample(near, min(2, len(near)))]
+        if rng.random() < 0.4:
+            question = rng.choice(answered)
+            if "{n}" in question and "{n}" in told:
+                pairs.append(ask(question, False, "whose", n=third))
+        if rng.random() < 0.5:
+            other = rng.choice(self.items)[0]
+            if other is not told:
+                pairs.append(Pair(pairs[0].question, as_statement(_put(other, slots), rng), False, "other"))
+        return pairs
+
 
 class Frames:
-    def __init__(self, paths, dev):
-        self.kinds = {k:{n:a for n,a in v.items() if held(k,n)==dev} for k,v in parse(paths).items()}
-        self.names=list(self.kinds)
-        self.w=[len(self.kinds[k])+ (40 if k=='person' else 5) for k in self.names]
-    def values(self,a,rng):
-        v=rng.choice(a['values']); o=rng.choice([x for x in a['values'] if x!=v] or [v]); return v,o
-    def group(self, rng):
-        """Yield one statement with a question that it answers and some that it does not: (question, statement, label, type)."""
-        kind=rng.choices(self.names,self.w)[0]; attrs=self.kinds[kind]; s=subject(kind,rng)
-        a=attrs[rng.choice(list(attrs))]; v,o=self.values(a,rng)
-        st=s.fill(rng.choice(a['stated']),rng,v,o); told=[a]
-        if rng.random()<.22:
-            b=attrs[rng.choice(list(attrs))]
-            if b is not a:
-                v2,o2=self.values(b,rng); second=s.fill(rng.choice(b['stated']),rng,v2,o2,mention='I' if s.first else None)
-                told.append(b); st=rng.choice([st+'. '+second, second+', and '+(st if st.startswith('I ') else st[0].lower()+st[1:])])
-        st=as_statement(st,rng)
-        out=[]
-        q=rng.choice(told); vq,oq=(v,o) if q is a else (v2,o2)
-        made=[s.fill(rng.choice(q['asked']),rng,vq,oq) for _ in range(3 if rng.random()<.6 else 1)]
-        out.append((as_question(min(made,key=lambda t:overlap(t,st)),rng),st,1,'pos'))
-        over={t['name'] for t in told}|set().union(*(t['over'] for t in told))
-        others=[n for n in attrs if n not in over]
-        if not others: return self.group(rng)
-        made=[]
-        for _ in range(3 if rng.random()<.6 else 1):
-            n=attrs[rng.choice(others)]; nv,no=self.values(n,rng); made.append(s.fill(rng.choice(n['asked']),rng,nv,no))
-        out.append((as_question(max(made,key=lambda t:overlap(t,st)),rng),st,0,'near'))
-        r=rng.random()
-        if r<.4:
-            s2=subject(kind,rng)
-            if not set(s2.mentions)&set(s.mentions) and (s2.name is None or s2.name!=s.name): out.append((as_question(s2.fill(rng.choice(q['asked']),rng,vq,oq),rng),st,0,'whose'))
-        elif r<.6 and a['name'] in ENTITY and s.kind in('person','project','service','thing'):
-            k2=ENTITY[a['name']]; pool=self.kinds[k2]; n=pool[rng.choice(list(pool))]
-            if n['name']!='employer':
-                e=Subject(k2,[v.removeprefix('a ').removeprefix('an ') if rng.random()<.5 or k2=='person' else 'the '+v.removeprefix('the ').removeprefix('a ').removeprefix('an ')],'their')
-                if k2=='thing': e=Subject(k2,['my '+v.removeprefix('the ').removeprefix('a ').removeprefix('an ')])
-                nv,no=self.values(n,rng); out.append((as_question(e.fill(rng.choice(n['asked']),rng,nv,no),rng),st,0,'value'))
-        elif r<.72 and not s.first:
-            st2=as_statement(s.fill(rng.choice(INCIDENTAL),rng,'',''),rng)
-            out.append((as_question(s.fill(rng.choice(a['asked']),rng,v,o),rng),st2,0,'incidental'))
-        else:
-            n=attrs[rng.choice(others)]; nv,no=self.values(n,rng)
-            st2=as_statement(s.fill(rng.choice(n['stated']),rng,nv,no),rng)
-            if n['name'] not in q['over'] and n is not q: out.append((out[0][0],st2,0,'near'))
-        return out
+    """Statements and questions made of attributes, of a fifth of them if `held_out`, else of the others."""
 
-def show(repo, path): return subprocess.run(['git','-C',f"{os.environ['DATA']}/{repo}",'show',f'HEAD:{path}'],capture_output=True,text=True,check=True).stdout
-def detok(t):
-    t=t.replace('-lrb- ','(').replace(' -rrb-',')').replace('-LRB- ','(').replace(' -RRB-',')').replace("`` ",'"').replace(" ''",'"')
-    t=re.sub(r" ([.,;:?!%)])",r"\1",t); t=re.sub(r" ('s|n't|'re|'ve|'ll|'d|'m|s')\b",r"\1",t); return t.strip()
-def cut(t,n=44):
-    w=t.split(); return ' '.join(w[:n])
-def squad(rng):
-    """Groups of SQuAD: a question, its sentence, and others near by."""
-    train,dev=[],[]
-    for part in ('dev','test'):
-        src=[detok(x) for x in show('nqg',f'data/processed/src-{part}.txt').splitlines()]
-        tgt=[detok(x) for x in show('nqg',f'data/processed/tgt-{part}.txt').splitlines()]
-        for i,(s,q) in enumerate(zip(src,tgt)):
-            if len(s.split())>30: continue
-            near=[x for x in dict.fromkeys(src[max(0,i-40):i+40]) if x!=s and len(x.split())<=30]
-            qs={y for x,y in zip(src[max(0,i-40):i+40],tgt[max(0,i-40):i+40]) if y==q and x!=s}
-            if not near or qs: continue
-            words=set(q.rstrip('?').split()); near.sort(key=lambda x:-len(words&set(x.split())))
-            g=[(q,s,1,'pos'),(q,near[0],0,'near')]
-            if len(near)>3: g.append((q,rng.choice(near[1:5]),0,'near'))
-            (dev if i>len(src)*.93 else train).append(g)
-    return train,dev
-def qamr(rng):
-    sent=dict(l.split('\t') for l in show('qamr','data/wiki-sentences.tsv').splitlines())
-    sent={k:detok(v) for k,v in sent.items()}
-    bydoc=defaultdict(list)
-    for k in sent: bydoc[':'.join(k.split(':')[:3])].append(k)
-    inv=defaultdict(set)
-    for k,v in sent.items():
-        for w in set(v.lower().split()): inv[w].add(k)
-    groups=[]
-    for part in ('dev','test'):
-        seen=set()
-        for l in show('qamr',f'data/filtered/{part}.tsv').splitlines():
-            f=l.split('\t'); k,q=f[0],f[5]
-            if (k,q) in seen or k not in sent or len(sent[k].split())>30: continue
-            seen.add((k,q))
-            same=[x for x in bydoc[':'.join(k.split(':')[:3])] if x!=k]
-            count=defaultdict(float)
-            for w in set(q.lower().rstrip('?').split()):
-                if len(inv[w])<400:
-                    for x in inv[w]: count[x]+=1/len(inv[w])
-            best=sorted((x for x in count if x!=k and len(sent[x].split())<=30),key=lambda x:-count[x])[:3]
-            neg=[x for x in same+best if len(sent[x].split())<=30]
-            if not neg: continue
-            groups.append([(q,sent[k],1,'pos'),(q,sent[rng.choice(neg)],0,'near')])
-    rng.shuffle(groups); return groups[400:],groups[:400]
-if __name__=='__main__':
-    rng=random.Random(1); f=Frames(['frames.txt'],False); d=Frames(['frames.txt'],True)
-    print({k:(len(f.kinds[k]),len(d.kinds[k])) for k in f.names}, sum(len(x) for k in (f,d) for x in k.kinds.values()))
-    for _ in range(22):
-        for r in f.group(rng): print(r)
-        print()
-    t,dv=squad(rng); print(len(t),len(dv)); print(*t[5],sep='\n'); t,dv=qamr(rng); print(len(t)); print(*t[:3],sep='\n')
+    def __init__(self, *, held_out: bool) -> None:
+        self.kinds = {
+            kind: {name: one for name, one in attributes.items() if _is_held_out(kind, name) == held_out}
+            for kind, attributes in _read_frames().items()
+        }
+        self.weights = [len(named) + (40 if kind == "person" else 5) for kind, named in self.kinds.items()]
+
+    def group(self, rng: random.Random) -> list[Pair]:
+        """Return one statement with a question that it answers and some that it does not."""
+        kind = rng.choices(list(self.kinds), self.weights)[0]
+        attributes, who = self.kinds[kind], subject(kind, rng)
+        # What a program writes down about its user is asked by the user.
+        teller = Subject(kind, ["the user"], "their") if who.first_person and rng.random() < 0.2 else who
+        told = [rng.choice(list(attributes.values()))]
+        values = [told[0].two_values(rng)]
+        text = teller.fill(rng.choice(told[0].stated), rng, *values[0])
+        if rng.random() < 0.22 and (second := rng.choice(list(attributes.values()))) is not told[0]:
+            told.append(second)
+            values.append(second.two_values(rng))
+            mention = "I" if teller.first_person else None
+            more = teller.fill(rng.choice(second.stated), rng, *values[1], mention=mention)
+            text = rng.choice([f"{text}. {more}", f"{more}, and {_begun_small(text)}"])
+        statement = as_statement(text, rng)
+        others = [one for one in attributes.values() if not any(one is said or one.name in said.over for said in told)]
+        if not others:
+            return self.group(rng)
+        asked = rng.randrange(len(told))
+        pairs = [self._answered(told[asked], values[asked], who, statement, rng), _near(others, who, statement, rng)]
+        return [*pairs, *self._further(told[asked], values[asked], who, (pairs[0], others), rng)]
+
+    @staticmethod
+    def _answered(asked: Attribute, values: tuple[str, str], who: Subject, statement: str, rng: random.Random) -> Pair:
+        questions = [who.fill(rng.choice(asked.asked), rng, *values) for _ in range(_tries(rng))]
+        question = min(questions, key=lambda one: overlap(one, statement))
+        return Pair(as_question(question, rng), statement, True, "answered")
+
+    def _further(
+        self,
+        asked: Attribute,
+        values: tuple[str, str],
+        who: Subject,
+        context: tuple[Pair, Sequence[Attribute]],
+        rng: random.Random,
+    ) -> list[Pair]:
+        """Return a question of another's, of the value, of what is only mentioned, or another statement; or none."""
+        (question, statement, *_), others = context
+        which = rng.random()
+        if which < 0.4:
+            another = subject(who.kind, rng)
+            if set(another.mentions) & set(who.mentions) or (another.name is not None and another.name == who.name):
+                return []
+            whose = another.fill(rng.choice(asked.asked), rng, *values)
+            return [Pair(as_question(whose, rng), statement, False, "whose")]
+        if which < 0.6 and (kind := WORDS["values"].get(asked.name)) is not None:
+            return self._of_value(kind, values[0], statement, rng)
+        if which < 0.72 and not who.first_person:
+            mentioned = as_statement(who.fill(rng.choice(WORDS["incidental"]), rng), rng)
+            return [
+                Pair(as_question(who.fill(rng.choice(asked.asked), rng, *values), rng), mentioned, False, "mentioned")
+            ]
+        other = rng.choice(others)
+        if other.name in asked.over:
+            return []
+        told = as_statement(who.fill(rng.choice(other.stated), rng, *other.two_values(rng)), rng)
+        return [Pair(question, told, False, "near")]
+
+    def _of_value(self, kind: str, value: str, statement: str, rng: random.Random) -> list[Pair]:
+        """Return a question about the statement's value, of which it says no more: "Where does my doctor live?"."""
+        other = rng.choice(list(self.kinds[kind].values()))
+        bare = re.sub(r"^(?:the|an?) ", "", value)
+        mention = f"my {bare}" if kind == "thing" else bare if kind == "person" or rng.random() < 0.5 else f"the {bare}"
+        question = Subject(kind, [mention], "their").fill(rng.choice(other.asked), rng, *other.two_values(rng))
+        return [Pair(as_question(question, rng), statement, False, "value")] if other.name != "employer" else []
+
+
+def as_statement(text: str, rng: random.Random) -> str:
+    """Return the statement as people write it down."""
+    if rng.random() < 0.2:
+        text = rng.choice(WORDS["before_statements"]) + _begun_small(text)
+    text += rng.choice(WORDS["after_statements"])
+    return text.lower() if rng.random() < 0.1 else text
+
+
+def as_question(text: str, rng: random.Random) -> str:
+    """Return the question as people type it."""
+    if rng.random() < 0.12:
+        text = rng.choice(WORDS["before_questions"]) + text
+    which = rng.random()
+    if which < 0.2:
+        text = text.lower()
+    return text.rstrip("?") if which < 0.12 else text
+
+
+def overlap(question: str, statement: str) -> float:
+    """Return the share of the question's words that the statement has."""
+    asked, told = (set(re.findall(r"\w+", text.lower())) - USUAL for text in (question, statement))
+    return len(asked & told) / max(1, len(asked))
+
+
+def squad(rng: random.Random) -> tuple[list[list[Pair]], list[list[Pair]]]:
+    """Return groups for training and groups kept aside: a question, its sentence, and others near by."""
+    train: list[list[Pair]] = []
+    aside: list[list[Pair]] = []
+    for part in ("dev", "test"):
+        sentences, questions = (
+            [_written(line) for line in _public("nqg", f"data/processed/{side}-{part}.txt").splitlines()]
+            for side in ("src", "tgt")
+        )
+        for place, (sentence, question) in enumerate(zip(sentences, questions, strict=True)):
+            around = slice(max(0, place - 40), place + 40)
+            near = [one for one in dict.fromkeys(sentences[around]) if one != sentence and not _is_long(one)]
+            paired = zip(sentences[around], questions[around], strict=True)
+            again = any(asked == question and said != sentence for said, asked in paired)
+            if _is_long(sentence) or not near or again:
+                continue
+            words = set(question.rstrip("?").split())
+            near.sort(key=lambda one: -len(words & set(one.split())))
+            group = [Pair(question, sentence, True, "answered"), Pair(question, near[0], False, "near")]
+            if len(near) > 3:
+                group.append(Pair(question, rng.choice(near[1:5]), False, "near"))
+            (aside if place > len(sentences) * 0.93 else train).append(group)
+    return train, aside
+
+
+def qamr(rng: random.Random) -> tuple[list[list[Pair]], list[list[Pair]]]:
+    """Return groups for training and groups kept aside: a question, its sentence, and one that resembles it."""
+    lines = (line.split("\t") for line in _public("qamr", "data/wiki-sentences.tsv").splitlines())
+    sentences = {name: _written(text) for name, text in lines}
+    of_article, having = defaultdict(list), defaultdict(set)
+    for name, text in sentences.items():
+        of_article[_article(name)].append(name)
+        for word in set(text.lower().split()):
+            having[word].add(name)
+    groups = []
+    for part in ("dev", "test"):
+        rows = (line.split("\t") for line in _public("qamr", f"data/filtered/{part}.tsv").splitlines())
+        for name, question in dict.fromkeys((row[0], row[5]) for row in rows):
+            if name not in sentences or _is_long(sentences[name]):
+                continue
+            shared: dict[str, float] = defaultdict(float)
+            for word in set(question.lower().rstrip("?").split()):
+                if len(having[word]) < 400:
+                    for one in having[word]:
+                        shared[one] += 1 / len(having[word])
+            alike = sorted(shared, key=lambda one: (-shared[one], one))[:4]
+            near = [
+                one for one in (*of_article[_article(name)], *alike) if one != name and not _is_long(sentences[one])
+            ]
+            if near:
+                said, other = sentences[name], sentences[rng.choice(near)]
+                groups.append([Pair(question, said, True, "answered"), Pair(question, other, False, "near")])
+    rng.shuffle(groups)
+    return groups[400:], groups[:400]
+
+
+def _read_frames() -> Mapping[str, dict[str, Attribute]]:
+    kinds: dict[str, dict[str, Attribute]] = {}
+    for line in (HERE / "frames.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            kind = kinds.setdefault(line.strip()[1:-1], {})
+        elif line.strip() and not line.startswith("#"):
+            names, values, stated, asked = (part.strip() for part in line.split(" | "))
+            name, *over = names.split()
+            parts = (
+                [one.strip() for one in part.split(mark)] for part, mark in ((values, ","), (stated, ";"), (asked, ";"))
+            )
+            kind[name] = Attribute(name, *parts, over={one.lstrip("~") for one in over})
+    for named in kinds.values():
+        for one in named.values():
+            for other in one.over & named.keys():
+                named[other].over.add(one.name)
+    return kinds
+
+
+def _near(others: Sequence[Attribute], who: Subject, statement: str, rng: random.Random) -> Pair:
+    questions = []
+    for _ in range(_tries(rng)):
+        other = rng.choice(others)
+        questions.append(who.fill(rng.choice(other.asked), rng, *other.two_values(rng)))
+    return Pair(as_question(max(questions, key=lambda one: overlap(one, statement)), rng), statement, False, "near")
+
+
+def _tries(rng: random.Random) -> int:
+    """Return among how many questions the hardest is chosen."""
+    return 3 if rng.random() < 0.6 else 1
+
+
+def _begun_small(text: str) -> str:
+    return text if text.startswith("I ") else text[0].lower() + text[1:]
+
+
+def _put(text: str, slots: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: slots[found[1]], text)
+
+
+def _number(text: str) -> int:
+    return int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(), 16)
+
+
+def _is_held_out(kind: str, name: str) -> bool:
+    return _number(f"{kind}/{name}") % 5 == 0
+
+
+def _public(repository: str, path: str) -> str:
+    command = ["git", "-C", f"{os.environ['DATA']}/{repository}", "show", f"HEAD:{path}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+
+
+def _article(name: str) -> str:
+    return ":".join(name.split(":")[:3])
+
+
+def _is_long(text: str) -> bool:
+    return len(text.split()) > MAX_WORDS
+
+
+def _written(text: str) -> str:
+    """Return a sentence as it was before it was cut into tokens."""
+    for token, written in (
+        ("-lrb- ", "("),
+        (" -rrb-", ")"),
+        ("-LRB- ", "("),
+        (" -RRB-", ")"),
+        ("`` ", '"'),
+        (" ''", '"'),
+    ):
+        text = text.replace(token, written)
+    text = re.sub(r" ([.,;:?!%)])", r"\1", text)
+    return re.sub(r" ('s|n't|'re|'ve|'ll|'d|'m|s')\b", r"\1", text).strip()

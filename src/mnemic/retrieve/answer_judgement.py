@@ -1,8 +1,8 @@
 """Whether the first statements answer the question, as a model reads it that sees both together.
 
 Resemblance cannot tell an answer from another statement about the same thing ("What is my landlady's phone number?"):
-the judge reads which attribute is asked for. `log_odds` combines both; the weights were fitted to generated scopes
-(training/answers), whose attributes the judge had not seen.
+the judge reads which attribute is asked for. The weights that combine both were fitted to generated scopes
+(training/answers/fit.py), whose attributes the judge had not seen.
 """
 
 from __future__ import annotations
@@ -41,15 +41,22 @@ async def judge_answers(
     """Return the relevances of the first of `order` that are `statements` and resemble the question at all, by the
     judge and their `relevances`; none if there are none.
     """
-    alike = {one: _log_odds(relevances[one]) for one in order if one in statements and one in relevances}
-    chosen = list(islice((one for one, odds in alike.items() if odds >= UNLIKE), JUDGED_STATEMENTS))
-    if not chosen:
+    alike = first_alike(order, statements, relevances)
+    if not alike:
         return {}
-    odds = await embedder.judge_answers(question, [_text(statements[one]) for one in chosen], deadline=deadline)
+    odds = await embedder.judge_answers(question, [text_of(statements[one]) for one in alike], deadline=deadline)
     return {
-        one: _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, alike[one]) + BASE)
-        for one, answer in zip(chosen, odds, strict=True)
+        one: _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, resembles) + BASE)
+        for answer, (one, resembles) in zip(odds, alike.items(), strict=True)
     }
+
+
+def first_alike(
+    order: Sequence[str], statements: Mapping[str, Memory], relevances: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the first of `order` that are worth a judgement, with the logarithms of the odds of their `relevances`."""
+    odds = ((one, _log_odds(relevances[one])) for one in order if one in statements and one in relevances)
+    return dict(islice((one for one in odds if one[1] >= UNLIKE), JUDGED_STATEMENTS))
 
 
 def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) -> Mapping[str, float]:
@@ -71,7 +78,7 @@ def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:
     return hasattr(embedder, "judge_answers")
 
 
-def _text(memory: Memory) -> str:
+def text_of(memory: Memory) -> str:
     """Return the words of a memory; a value under a key means little without those that it was captured from."""
     if memory.key is None:
         return memory.content

@@ -387,12 +387,10 @@ class Searcher:
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
     def _may_judge(self, search: ParsedSearch) -> bool:
-        """Return True for a question in the language of an embedder that judges answers; not for one whose answers begin
-        in a known way, which likeness to that beginning finds.
-        """
+        """Return True for a question in the language of an embedder that judges answers."""
         is_read = measured_with(self.embedder.space, search.question) == DEFAULT_MODEL and judges(self.embedder)
         of_a_time = asks_past(search.question) or asks_for_events(search.question)
-        return is_read and is_question(search.question.text) and not (of_a_time or search.stated)
+        return is_read and is_question(search.question.text) and not of_a_time
 
     async def _judge_answers(
         self, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None

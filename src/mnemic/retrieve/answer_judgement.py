@@ -24,7 +24,7 @@ JUDGED_STATEMENTS = 2
 """
 UNLIKE = -4.5
 """Logarithm of the odds by resemblance below which no statement is judged: in the generated scopes 1 answer of 100."""
-BY_JUDGE, BY_RESEMBLANCE, BASE = 0.66, 0.68, 0.32
+BY_JUDGE, BY_RESEMBLANCE, BASE = 0.61, 0.75, 0.45
 """Weights of the judge's logarithm of the odds, of that of the relevance by resemblance, and their base."""
 ALIKE = -1.0
 """Logarithm of the odds by resemblance from which more says no more: what is about the same thing resembles most."""

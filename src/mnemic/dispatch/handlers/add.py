@@ -49,7 +49,7 @@ def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
     checked against the schema of the shape that `category` names, if a package brings it.
     """
     if not isinstance(candidate, Candidate):
-        raise InvalidInput("candidate")
+        raise InvalidInput("candidate", hint="Candidate(content=...)")
     if candidate.kind == Kind.STRUCTURED and isinstance(candidate.category, str):
         candidate = _as_shaped(candidate, candidate.category)
     origin = lower_origin(actor.channel, candidate.source.origin)

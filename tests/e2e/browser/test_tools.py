@@ -194,11 +194,12 @@ async def test_what_an_adapter_showed_its_model_is_a_run(enter: Enter) -> None:
     assert await serious(page) == []
 
 
-async def test_episodes_stand_on_a_line_of_time(enter: Enter) -> None:
+async def test_an_episode_under_its_day_is_opened_by_the_keyboard(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "episodes")
-    line = page.get_by_role("figure").filter(has_text="When they happened")
-    first = line.get_by_role("link").first
+    told = page.locator(".chronicle")
+    await expect(told.locator("h2.date").first).to_be_visible()
+    first = told.locator("article").get_by_role("link").first
     await first.focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Versions")).to_be_visible()

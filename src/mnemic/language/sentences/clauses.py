@@ -38,7 +38,8 @@ _BREAK = Pattern(
     rf"|,\s++(?:(?:and|but|so|then|also|or|y|pero|e)\s++)?(?={_SUBJECT}\b)"
     rf"|(?<!\s)\s++(?:and|but|(?<!make it\s)(?<!makes it\s)(?<!made it\s)so|because|since|y|pero|porque)\s++"
     rf"(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"
-    r"|(?<!\s)\s++(?:but|pero)\s++",
+    # "Loud but okay" is one clause.
+    r"|(?<!\s)\s++(?:but|pero)\s++(?=\S++\s++\S++\s++\S)",
     re.IGNORECASE,
 )
 

@@ -7,6 +7,7 @@ the judge reads which attribute is asked for. The weights that combine both were
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import exp, log
@@ -14,6 +15,7 @@ from typing import TypeGuard
 
 from mnemic.language.questions.asks_only import asks_only
 from mnemic.ports import Embedder, JudgesAnswers
+from mnemic.retrieve.later_statements import NOTE
 from mnemic.types import Deadline, Memory
 
 MAX_QUESTION_CHARS = 200
@@ -28,6 +30,8 @@ BY_JUDGE, BY_RESEMBLANCE, BASE = 0.61, 0.75, 0.45
 """Weights of the judge's logarithm of the odds, of that of the relevance by resemblance, and their base."""
 ALIKE = -1.0
 """Logarithm of the odds by resemblance from which more says no more: what is about the same thing resembles most."""
+
+_OF_SOMEBODY = re.compile(r"\b(?:the user|s?he|they|his|him|hers?|their|theirs|them)\b", re.IGNORECASE)
 
 
 async def judge_answers(
@@ -69,8 +73,11 @@ def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) ->
 
 
 def is_question(text: str) -> bool:
-    """Return True for a question: what answers a list of words, or an order, is no single attribute."""
-    return len(text) <= MAX_QUESTION_CHARS and (text.rstrip().endswith("?") or asks_only(text))
+    """Return True for a question that says of whom it asks: what answers a list of words, or an order, is no single
+    attribute, and statements of users say "I" where an agent asks for "the user" or "her".
+    """
+    asks = len(text) <= MAX_QUESTION_CHARS and (text.rstrip().endswith("?") or asks_only(text))
+    return asks and _OF_SOMEBODY.search(text) is None
 
 
 def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:
@@ -79,9 +86,11 @@ def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:
 
 
 def text_of(memory: Memory) -> str:
-    """Return the words of a memory; a value under a key means little without those that it was captured from."""
+    """Return the words of a memory with those that say what they are about: a value under a key means little without
+    those that it was captured from, and a part of a page without the headings above it.
+    """
     if memory.key is None:
-        return memory.content
+        return f"{memory.context}: {memory.content}" if memory.category == NOTE else memory.content
     return memory.source.quote or f"{memory.key}: {memory.content}"
 
 

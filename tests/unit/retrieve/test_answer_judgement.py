@@ -85,6 +85,17 @@ async def test_a_search_reads_few_statements_and_none_for_what_is_no_question(em
     assert len(embedder.judged) == 1
 
 
+async def test_what_the_user_says_of_themselves_answers_an_agent_that_asks_for_the_user(
+    embedder: CountingEmbedder,
+) -> None:
+    async with told(embedder) as engine:
+        await engine.add("I always sleep on the left side.", actor=EVA)
+        for question in ("On which side does she sleep?", "On which side does the user sleep?"):
+            found = await engine.search(question, actor=EVA)
+            assert (found.hits[0].memory.content, found.abstains) == ("I always sleep on the left side.", False)
+    assert embedder.judged == []
+
+
 async def test_a_judge_that_fails_is_named_and_the_search_still_answers() -> None:
     embedder = CountingEmbedder(failures=1)
     async with told(embedder) as engine:

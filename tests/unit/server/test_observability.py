@@ -17,6 +17,7 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from mnemic.cli.server_log import LineFormatter, configure
 from mnemic.engine import MemoryEngine
@@ -67,6 +68,17 @@ async def used(app: Any, engine: MemoryEngine) -> None:
         await client.get(f"/{CANARY}", headers=headers)
 
 
+def spans_in(came: dict[str, list[bytes]]) -> list[Span]:
+    """Return the spans that the receiver was sent."""
+    return [
+        span
+        for body in came["/v1/traces"]
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
 async def test_traces_metrics_and_logs_reach_a_receiver_without_a_word_of_anybody(
     receiver: tuple[str, dict[str, list[bytes]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,13 +90,7 @@ async def test_traces_metrics_and_logs_reach_a_receiver_without_a_word_of_anybod
     await used(create_app(engine, meter=meter, observers=[telemetry]), engine)
     telemetry.close()
 
-    spans = [
-        span
-        for body in came["/v1/traces"]
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
+    spans = spans_in(came)
     assert {span.name for span in spans} >= {"POST /v1/memories", "POST /v1/search", "GET /v1/memories/{memory_id}"}
     assert {span.trace_id.hex() for span in spans} == {TRACE}
     assert all(span.end_time_unix_nano >= span.start_time_unix_nano for span in spans)
@@ -123,13 +129,7 @@ async def test_what_memory_does_is_inside_the_span_of_its_request(
     telemetry.follow(engine)
     await used(create_app(engine, observers=[telemetry]), engine)
     telemetry.close()
-    spans = [
-        span
-        for body in came["/v1/traces"]
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
+    spans = spans_in(came)
     requests = {span.span_id: span.name for span in spans if span.name.startswith(("GET", "POST"))}
     inside = {(requests.get(span.parent_span_id), span.name) for span in spans if span.span_id not in requests}
     assert inside == {("POST /v1/memories", "upsert_memory"), ("POST /v1/search", "search_memory")}

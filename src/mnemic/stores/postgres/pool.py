@@ -16,6 +16,7 @@ BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::t
 """Statement that fails unless row-level security applies to the connection, since the name of another role is not a
 number: a pooler may have given this connection to somebody else meanwhile.
 """
+_SET = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS made(name, value)"
 UNBOUND = "22P02"
 """Failure of `BOUND`."""
 
@@ -47,11 +48,11 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """
-    configure = _setting_statement(session_settings(seconds, settings))
+    made = session_settings(seconds, settings)
 
     async def set_up(connection: Any) -> None:
         # Not as parameters of the start: a pooler refuses those that it does not know.
-        await connection.execute(configure)
+        await connection.execute(_SET, list(made), list(made.values()))
 
     async def reset_nothing(connection: Any) -> None:
         """Nothing to reset: every setting ends with its transaction."""
@@ -84,12 +85,6 @@ def session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, s
     milliseconds = str(int(seconds * 1000))
     limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
     return {"role": APP_ROLE, **_PLANNING, **limits, **settings}
-
-
-def _setting_statement(settings: Mapping[str, str]) -> str:
-    """Return one statement that makes these settings, which are constants of the program and the operator's."""
-    quoted = ((name, value.replace("'", "''")) for name, value in settings.items())
-    return "SELECT " + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in quoted)
 
 
 def transaction_error(cause: BaseException | None, failed: StoreFailed) -> MnemicError:

@@ -12,7 +12,7 @@ from typing import TypeGuard, TypeVar
 from mnemic.errors import MnemicError
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
-from mnemic.ports import Embedder, ModelLoading, RecordStore, Reranker, Snapshot
+from mnemic.ports import Embedder, JudgesAnswers, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
 from mnemic.retrieve.answer_judgement import in_judged_order, is_question, judge_answers, judges
 from mnemic.retrieve.asked_attributes import answering
@@ -173,11 +173,13 @@ class Searcher:
         self, search: ParsedSearch, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
         """Return the result, in the reranker's order if there is one, before and after which the store is read."""
-        reranker = self.reranker
-        if reranker is None and not self._may_judge(search):
+        reranker, judge = self.reranker, self._judge_of(search)
+        if reranker is None and judge is None:
             return await self._read(search, partial(self._answer, early, served))
         weighed = await self._read(search, partial(self._weigh, early, served))
-        found = self._settle(search, await self._judge_answers(search, weighed, deadline))
+        if judge is not None:
+            weighed = await self._judge_answers(judge, search, weighed, deadline)
+        found = self._settle(search, weighed)
         if reranker is not None:
             texts = await self._read(search, partial(texts_of, found.ranked.scores))
             found = replace(found, ranked=await rerank(reranker, search, found.ranked, texts, deadline))
@@ -386,20 +388,21 @@ class Searcher:
         wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
-    def _may_judge(self, search: ParsedSearch) -> bool:
-        """Return True for a question in the language of an embedder that judges answers."""
-        is_read = measured_with(self.embedder.space, search.question) == DEFAULT_MODEL and judges(self.embedder)
-        of_a_time = asks_past(search.question) or asks_for_events(search.question)
-        return is_read and is_question(search.question.text) and not of_a_time
+    def _judge_of(self, search: ParsedSearch) -> JudgesAnswers | None:
+        """Return the embedder if it judges answers to the query: a question in its language, about no time."""
+        judge, question = self.embedder, search.question
+        if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
+            return None
+        of_a_time = asks_past(question) or asks_for_events(question)
+        return judge if is_question(question.text) and not of_a_time else None
 
     async def _judge_answers(
-        self, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
+        self, judge: JudgesAnswers, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
     ) -> WeighedMemories:
         """Return the memories with the first statements judged, and in the order of the judgement."""
         ranked, said = weighed.ranked, weighed.said
         gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
-        judge = self.embedder
-        if gauge is None or said.asked.about or not self._may_judge(search) or not judges(judge):
+        if gauge is None or said.asked.about:
             return weighed  # of attributes whose statements are known, the rules tell which holds
         statements = {one: memory for one, memory in ranked.read.items() if memory.category != MESSAGE_CATEGORY}
         alike = gauge.relevances(ranked.lists, statements)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mnemic.cli.demonstrations import DATA, QUESTIONS
-from mnemic.testing.scripted_model import Fault, ModelRequest, ScriptedModelServer
+from tests.scripted_model import Fault, ModelRequest, ScriptedModelServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -24,7 +24,7 @@ from mnemic.policy.key_rules import Policy
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Reply, ScriptedModelServer
+from tests.scripted_model import Reply, ScriptedModelServer
 
 ALICE = {"user_id": "alice"}
 

@@ -19,8 +19,8 @@ from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor
+from tests.scripted_model import ScriptedModelServer
 
 ALICE = {"user_id": "alice"}
 TALK = [

@@ -15,9 +15,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
+from tests.scripted_model import ScriptedModelServer
 
 ANA = Actor(user="ana")
 ASKED = {"role": "user", "content": "Which seat do I prefer?"}

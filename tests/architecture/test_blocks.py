@@ -54,7 +54,7 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/frameworks/mcp.md", "--print-config"): FURTHER,
     ("docs/frameworks/litellm-proxy.md", "litellm_proxy import MnemicHook"): PROXY,
     ("docs/frameworks/litellm-proxy.md", "litellm --config"): PROXY,
-    ("docs/frameworks.md", "mnemic.testing.rehearsal"): FRAMEWORKS,
+    ("docs/frameworks.md", "tests.rehearsal"): FRAMEWORKS,
     ("docs/frameworks/*.md", "import "): FRAMEWORKS,
     ("docs/service.md", 'label "chat backend"'): f"{E2E}service_page.py",
     ("docs/service.md", "for_user"): f"{E2E}service_page.py",

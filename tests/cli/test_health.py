@@ -13,8 +13,8 @@ from mnemic.cli import health
 from mnemic.cli.failures import Exit
 from mnemic.cli.result_texts import receipt_text
 from mnemic.config import Settings
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Outcome, WriteReceipt
+from tests.scripted_model import ScriptedModelServer
 
 
 def test_a_model_that_nobody_asked_for_is_not_configured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 CHAT = {
     "model": "m",

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_further_blocks import run
 from tests.e2e.test_package_readmes import commands
 from tests.e2e.test_pages_run import blocks
 from tests.onnx_model import write_model
+from tests.scripted_model import ModelRequest, ScriptedModelServer
 
 OLLAMA = "http://localhost:11434/v1"
 EMBEDS = ("/v1/embeddings", "nomic-embed-text")

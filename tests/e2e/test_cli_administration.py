@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.cli import cli
-from mnemic.testing.scripted_model import ScriptedModelServer
+from tests.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 

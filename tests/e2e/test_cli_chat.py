@@ -19,9 +19,9 @@ from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Completion, Deadline, Prompt
 from tests.e2e.conftest import Call, complaint
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 NOTHING = {"items": []}
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT, blocks
+from tests.scripted_model import ModelRequest, ScriptedModelServer
 
 OWN_ENVIRONMENTS = {
     "autogen": "autogen_ext",
@@ -89,10 +89,15 @@ def test_the_example_of_a_page_runs_without_a_key(page: str, tmp_path: Path) -> 
     program.write_text(example, encoding="utf-8")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_", "ANTHR"))}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    module = ["-m", "mnemic.testing.rehearsal"] if "#without-a-key" in text else []
+    module = ["-m", "tests.rehearsal"] if "#without-a-key" in text else []
     command = [sys.executable, *module, program.name]
     ran = subprocess.run(
-        command, cwd=tmp_path, env={**clean, "PATH": path}, capture_output=True, text=True, timeout=120
+        command,
+        cwd=tmp_path,
+        env={**clean, "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
     assert "aisle" in ran.stdout

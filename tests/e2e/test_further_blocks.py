@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_guides import clean
 from tests.e2e.test_pages_run import ROOT, blocks
+from tests.scripted_model import ModelRequest, ScriptedModelServer
 
 CHAT = '{"role": "user", "content": "I live in Oslo."}\n'
 FOR_EDITORS = ["docs/frameworks/mcp.md", "docs/guides/mcp-in-an-editor.md"]

@@ -12,8 +12,8 @@ from threading import Event
 import httpx
 import pytest
 
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from tests.faults.scale import size
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from tests.service import serving
 
 AT_ONCE = 16

@@ -22,8 +22,8 @@ from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TOLD = [

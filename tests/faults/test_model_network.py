@@ -18,10 +18,10 @@ import pytest
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed
 from mnemic.models.http_embedder import HttpEmbedder
 from mnemic.models.openai_completer import OpenAICompleter
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Deadline, Prompt
 from tests.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from tests.faults.scale import size
+from tests.scripted_model import ScriptedModelServer
 
 CALLS = size(3, 100)
 LIMIT = 0.5

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from mnemic.types import Actor
+from tests.scripted_model import ModelRequest, ScriptedModelServer
 
 ANA, BOB = Actor(user="ana"), Actor(user="bob")
 MODEL = "claude-scripted"

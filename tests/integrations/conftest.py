@@ -11,7 +11,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Scripted, ScriptedModelServer
+from tests.scripted_model import Scripted, ScriptedModelServer
 
 # CrewAI needs an older pydantic than the service and has an environment of its own (docs/adr/0012).
 collect_ignore = [] if find_spec("crewai") else ["test_crewai_tasks.py"]

@@ -25,9 +25,9 @@ import httpx
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor
 from mnemic.write.turn_log import turns_of
+from tests.scripted_model import ScriptedModelServer
 
 _PAGE = Path(__file__).parents[2] / "docs" / "frameworks" / "litellm-proxy.md"
 

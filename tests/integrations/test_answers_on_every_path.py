@@ -26,9 +26,9 @@ from mnemic.extract import Extraction
 from mnemic.extract.message_context import ALONE, MessageContext
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Reply, ScriptedModelServer
 from mnemic.types import Kind
 from mnemic_client import connect
+from tests.scripted_model import Reply, ScriptedModelServer
 from tests.service import serving
 
 ANA = Actor(user="ana")

@@ -19,10 +19,10 @@ import pytest
 from mnemic import Actor, Candidate, MemoryManager, Message, Settings, build_engine
 from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Kind, Level, Memory, Status, Where
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
+from tests.scripted_model import ScriptedModelServer
 
 ANA = Actor(user="ana")
 BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)

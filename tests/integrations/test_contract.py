@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Kind
 from mnemic.write.turn_log import turns_of
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
+from tests.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 
 ASSISTANTS = [
     "langchain_assistant:LangChainAssistant",

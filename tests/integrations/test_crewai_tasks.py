@@ -13,8 +13,8 @@ from crewai.tools import tool
 
 from mnemic.agents.crewai import MnemicMemory
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ModelRequest, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, blocks, sent, texts, timetable
+from tests.scripted_model import ModelRequest, Scripted, ScriptedModelServer
 
 
 def model(server: ScriptedModelServer, name: str = "gpt-4.1-mini") -> Any:

@@ -16,10 +16,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from mnemic import Actor
 from mnemic.agents.langgraph import MemoryGraph, memory_graph
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import Reply, Scripted, ScriptedModelServer
 from mnemic.types import MemoryRequest
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from tests.integrations.assistant import ANA, MODEL, Given, blocks, sent, texts, timetable
+from tests.scripted_model import Reply, Scripted, ScriptedModelServer
 
 flights = tool(timetable)
 

@@ -11,10 +11,10 @@ import pytest
 
 from mnemic import Actor, Policy, Settings, build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Kind
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
+from tests.scripted_model import ScriptedModelServer
 
 ANA = Actor(user="ana")
 SAID = ("I live in Turin.", "Hm, that zeppelin cartoon was a bit dull yesterday.")

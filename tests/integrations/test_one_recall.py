@@ -32,12 +32,12 @@ from mnemic.agents.turns import TurnMemory
 from mnemic.engine import MemoryEngine
 from mnemic.inject import SourceEntry, injector_for
 from mnemic.policy.budget import Budget
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
 from mnemic.types.recall_limits import MAX_QUESTION_CHARS
 from mnemic_client import connect
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
+from tests.scripted_model import ScriptedModelServer
 from tests.service import Served, serving
 
 KIM = Actor(user="kim")

@@ -20,10 +20,10 @@ from typing import Any
 from mnemic import Actor, MemoryManager, Message, Settings, build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.scripted_model import Reply, ScriptedModelServer
 from mnemic.types import MemoryRequest
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
+from tests.scripted_model import Reply, ScriptedModelServer
 
 ANA = Actor(user="ana")
 Requests = Sequence[MemoryRequest]

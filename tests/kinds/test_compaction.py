@@ -14,8 +14,8 @@ from mnemic.extract.messages import message_candidates
 from mnemic.kinds.compaction import lineage, split, tokens_of
 from mnemic.maintenance.summarise import SUMMARY
 from mnemic.models.openai_completer import OpenAICompleter
-from mnemic.testing.scripted_model import Fault, ScriptedModelServer
 from mnemic.types import Message, Origin
+from tests.scripted_model import Fault, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, House
 
 TOLD = [

@@ -13,8 +13,8 @@ from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.models.http_embedder import HttpEmbedder
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
-from mnemic.testing.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 from mnemic.types import Deadline, VectorSpace
+from tests.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 
 
 @asynccontextmanager

@@ -23,8 +23,8 @@ from mnemic.models import openai_client
 from mnemic.models.openai_completer import OpenAICompleter, SpokenOnce
 from mnemic.ports import Completer
 from mnemic.runtime.clock import SystemClock
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 from mnemic.types import Deadline, Prompt
+from tests.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
 SECRET = "the user is called Aurelia Whitcombe"
 SCHEMA: Mapping[str, Any] = MappingProxyType(

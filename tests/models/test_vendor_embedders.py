@@ -17,7 +17,7 @@ from mnemic.facade.manager import MemoryManager
 from mnemic.models.embedder import VendorEmbedder
 from mnemic.ports import EmbedsQueries
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
+from tests.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
 KEY = "key-of-this-vendor"
 MODELS = {

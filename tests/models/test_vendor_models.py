@@ -19,8 +19,8 @@ from mnemic.plugins import plugin
 from mnemic.ports import Completer
 from mnemic.prompts import INTENT_SCHEMA, NOTHING_BESIDE, _items_of
 from mnemic.runtime.clock import SystemClock
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 from mnemic.types import Deadline, Prompt
+from tests.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
 SECRET = "the user is called Aurelia Whitcombe"
 KEY = "key-of-this-vendor"

@@ -26,10 +26,10 @@ from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.thresholds import WriteRules
 from tests.faults.scale import size
+from tests.scripted_model import ScriptedModelServer
 from tests.servers import PostgresServer
 
 ADMIN = Actor(user="admin")

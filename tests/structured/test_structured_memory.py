@@ -16,8 +16,8 @@ from mnemic.runtime.sync_facade import async_mode
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Candidate, Kind, Origin, Outcome
+from tests.scripted_model import ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 FLIGHT = {

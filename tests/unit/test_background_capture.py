@@ -28,8 +28,8 @@ from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind, Message, Origin
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 BEN = Actor(user="ben", session="s2")

@@ -27,9 +27,9 @@ from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 MESSAGE = "For future incident updates write in English, use email as the channel; I am enterprise tier."
 GOAL = "Draft today's payment incident update and next actions."

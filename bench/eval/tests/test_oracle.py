@@ -14,10 +14,10 @@ from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_memory_store import InProcessStore
-from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Message
 from mnemic_eval.oracle import Answers, Oracle, right_items, wrong_items
 from mnemic_eval.truth import run
+from tests.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 
 def line(

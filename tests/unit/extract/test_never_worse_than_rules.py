@@ -21,8 +21,8 @@ from mnemic.providers.retrying import RetryingCompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Message
+from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ACTOR = Actor(user="ana", session="s1")
 SAID = [

@@ -20,9 +20,9 @@ from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
 from mnemic.types.trace import RunReport
+from tests.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -17,8 +17,8 @@ from mnemic.providers.retrying import RetryingCompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import Actor, Deadline, Message
+from tests.scripted_model import Fault, Reply, ScriptedModelServer
 
 TEXT = "My son Elio gets hives from cashews, keep that in mind."
 ITEM: dict[str, Any] = {

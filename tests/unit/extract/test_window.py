@@ -20,9 +20,9 @@ from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import BETWEEN_PEOPLE, Actor, Message
 from mnemic.types.trace import RunReport
+from tests.scripted_model import Fault, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TALK = [

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mnemic.testing.engine_fixtures import ana, ben, clock, engine
+from tests.engine_fixtures import ana, ben, clock, engine
 
 __all__ = ["ana", "ben", "clock", "engine"]

@@ -28,9 +28,9 @@ from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.derived_memories import DERIVED, sources_of
+from tests.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.unit.maintain.test_archive import archive, bring
 from tests.unit.maintain.test_erase import on_disk
 

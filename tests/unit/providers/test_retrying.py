@@ -23,8 +23,8 @@ from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.ports import Completer, Embedder
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
 from mnemic.testing.clock import ManualClock
-from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+from tests.scripted_model import Fault, Reply, ScriptedModelServer
 
 PROMPT = Prompt(system="", user="hello")
 

@@ -8,9 +8,9 @@ import pytest
 
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor
 from mnemic_server.session_names import in_session
+from tests.scripted_model import ScriptedModelServer
 from tests.unit.server.conftest import Running
 
 IN_TRIP = {"Mnemic-Session": "trip"}

@@ -10,7 +10,7 @@ import pytest
 import mnemic_travel
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.structured.structured_memory import StructuredMemory
-from mnemic.testing.scripted_model import ScriptedModelServer
+from tests.scripted_model import ScriptedModelServer
 from tests.unit.server.conftest import Running
 
 BOATS = {

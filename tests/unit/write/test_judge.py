@@ -16,9 +16,9 @@ from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.stores.in_memory_store import InProcessStore
-from mnemic.testing.scripted_model import Fault, ScriptedModelServer
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
 from mnemic.write.model_judge import ModelJudge
+from tests.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
 
 BUS = "Takes the bus to the office"

@@ -26,11 +26,11 @@ def _base64(vector: Sequence[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
-def _gemini(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - one signature
+def _gemini(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"embeddings": [{"values": list(vector)} for vector in vectors]}
 
 
-def _cohere(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+def _cohere(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     made = [list(vector) for vector in vectors]
     return {
         "id": "emb",
@@ -40,7 +40,7 @@ def _cohere(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _titan(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG001
+def _titan(vectors: Vectors, model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"embedding": list(vectors[0]) if vectors else [], "inputTextTokenCount": 1}
 
 

@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.testing.model_protocols import EMBEDDINGS, PROTOCOLS, Said, said_by, streamed_answer, texts_of
+from tests.model_protocols import EMBEDDINGS, PROTOCOLS, Said, said_by, streamed_answer, texts_of
 
 
 class Fault(StrEnum):

@@ -1,4 +1,4 @@
-"""Rehearsal of a program without a key: `python -m mnemic.testing.rehearsal program.py`.
+"""Rehearsal of a program without a key: `python -m tests.rehearsal program.py`.
 
 The program runs with the variables of OpenAI's, Anthropic's and Ollama's clients pointed at a model on this machine,
 which repeats the memories that it was shown. Nothing leaves the machine, and no key of the environment is used.
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
+from tests.scripted_model import ModelRequest, ScriptedModelServer
 
 _BLOCK = re.compile(r'<memory fence="([^"\n]+)">\n(.*?)\nfence \1\n</memory>', re.DOTALL)
 _ENTRY = re.compile(r"<entry [^>]*>(.*?)</entry>", re.DOTALL)
@@ -23,7 +23,7 @@ _ENTRY = re.compile(r"<entry [^>]*>(.*?)</entry>", re.DOTALL)
 def main(arguments: Sequence[str]) -> int:
     """Run the program named by the first argument with the remaining arguments."""
     if not arguments or not Path(arguments[0]).is_file():
-        sys.stderr.write("usage: python -m mnemic.testing.rehearsal PROGRAM.py [ARGUMENT ...]\n")
+        sys.stderr.write("usage: python -m tests.rehearsal PROGRAM.py [ARGUMENT ...]\n")
         return 2
     with ScriptedModelServer(answer, model="rehearsal") as server:
         os.environ.update(variables(server.base_url))

@@ -18,8 +18,6 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 CONFORMANCE ?= ../shared/conformance
 # Optional: the LoCoMo conversations for `make bench`.
 LOCOMO ?= ../shared/data/locomo
-# Optional: labelled texts for `make bench-model`.
-EXTRACTION ?= ../shared/data/memory_extraction/memory_extraction/dataset.jsonl
 # More for pytest, for instance `make test PYTEST_ARGS="-k guard -x"`; TEST_JOBS=0 runs in one process.
 PYTEST_ARGS ?=
 TEST_JOBS ?= 2

@@ -1,7 +1,7 @@
 """What one tenant's usage and marks cost as its users grow: blocks that PostgreSQL reads, and milliseconds.
 
 Rows are filled in directly, on a private server: `python -m bench.tenants --sizes 1000,1000000`; with `--file`
-in a file of SQLite, milliseconds alone. `bench_tenants_cassandra` does it on Cassandra. With `--writes 25` instead:
+in a file of SQLite, milliseconds alone. With `--writes 25` instead:
 writes a second of 16 users of one tenant and of 16 tenants, each for 25 seconds, a second of either in turn; on
 PostgreSQL a commit waits for 20 ms.
 """

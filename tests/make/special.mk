@@ -1,16 +1,11 @@
 # Targets for one purpose each, beside those that `make help` lists.
 
-.PHONY: test-model test-ner test-postgres-16 test-postgres-17 bench-model bench-smoke calls flips deploy-check console-types cluster screenshots
+.PHONY: test-model test-ner test-postgres-16 test-postgres-17 bench-smoke calls flips deploy-check console-types cluster screenshots
 
-# bench-servers, bench-graph, bench-growth, bench-crowd, bench-workers: their own pages say what (BENCH_ARGS="--sizes 1000,1000000").
+# bench-servers, bench-growth, bench-workers: their own pages say what (BENCH_ARGS="--sizes 1000,1000000").
 BENCH_ARGS ?=
-bench-graph: neo4j
 bench-%: $(DEV_READY)
 	@$(BIN)/python -m bench.$* $(BENCH_ARGS)
-
-bench-model: test-model # extraction and consolidation by a real, very small model on this machine (half an hour; MODEL_ARGS="--texts 2")
-	@test -e $(MODEL_READY) || exit 1; \
-	$(BIN)/python -m bench.model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
 
 bench-smoke: $(RUN_READY) # every figure of the bench at a size too small to be meaningful: it runs, and nothing fails (a minute)
 	@$(BIN)/mnemic bench --quick

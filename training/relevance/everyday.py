@@ -1,11 +1,9 @@
 """Fit the relevance of statements to questions in other languages than English, and print how it does.
 
-`python training/relevance/everyday.py [--texts PATH] [--write] [--vectors FILE]`
+`python training/relevance/everyday.py [--write] [--vectors FILE]`
 
 `everyday.txt` has statements and their questions in seven languages; every other subject is of `test`. Scopes of 5, 15
-and 30 statements are filled at random and asked for every subject of their half, known or not. With `--texts` (the
-folder that `mnemic eval languages` reads) every other of its questions in German, French and Spanish takes part, in
-scopes of 4, 8 and 20 texts, with its text and without, as half of the weight. The logistic model of
+and 30 statements are filled at random and asked for every subject of their half, known or not. The logistic model of
 `mnemic.retrieve.everyday_words` is fitted to `dev` alone. The table that is printed has, for both halves, the area
 under the curve of answerable and unanswerable questions, and the shares for which the search abstains. The embedder is
 that of the settings; `--write` puts the weights into `relevance.json`, for its scale. The seed is fixed.
@@ -30,16 +28,13 @@ import mnemic.retrieve.content_judgement as judging
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.retrieve.everyday_words import NAMES, features
 from mnemic.types import Actor, Candidate, Source
-from mnemic_eval import languages
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from mnemic_eval.unknown_questions import auc
 
 SUBJECTS = Path(__file__).parent / "everyday.txt"
-SEED, OF_TEXTS = 20261127, ("de", "fr", "es")
+SEED = 20261127
 SCOPES = {5: 9, 15: 3, 30: 2}
 """Scopes of each size, in each language and half."""
-TEXTS = (4, 8, 20)
-PART_OF_TEXTS = 0.5
 LENIENT = 0.3
 """Added to the base: an answer that is not shown is worse than a memory too many."""
 LAST: dict[str, Any] = {}
@@ -93,20 +88,6 @@ def scopes(draw: random.Random) -> Iterator[Sequence[Asked]]:
                     yield [Asked((language, half, size), told[name][1], name, scope) for name in names]
 
 
-def texts(path: Path, draw: random.Random) -> Iterator[Sequence[Asked]]:
-    """Yield the questions about the texts, each once with its text in the scope and once without."""
-    told = languages.read_texts(path)
-    asked = [one for one in languages.read_questions() if one.language in OF_TEXTS]
-    for language in OF_TEXTS:
-        for place, one in enumerate(one for one in asked if one.language == language):
-            half = ("dev", "test")[place % 2]
-            for size in TEXTS:
-                others = draw.sample([name for name in told[language] if name != one.wanted], size)
-                for names in ([one.wanted, *others[1:]], others):
-                    scope = {name: told[language][name] for name in names}
-                    yield [Asked((f"texts {language}", half, size), one.text, one.wanted, scope)]
-
-
 def record(lists: Any, *given: Any) -> float | None:
     """Keep what the search knows, and let it go on."""
     LAST["lists"] = lists
@@ -143,15 +124,9 @@ async def answers(asked: Sequence[Sequence[Asked]], embedder: Any) -> list[Answe
 def fit(found: Sequence[Answer]) -> np.ndarray:
     """Return the weights, fitted to `dev`."""
     taken = [one for one in found if one.asked.group[1] == "dev" and one.asked.group[0] != "english" and one.rows]
-    of_texts = [one.asked.group[0].startswith("texts") for one in taken]
-    sizes = [len(one.rows) for one in taken]
-    own, other = (
-        sum(size for size, text in zip(sizes, of_texts, strict=True) if text is kind) for kind in (False, True)
-    )
-    weight = [PART_OF_TEXTS * own / other if text else 1.0 for text in of_texts]
     table = np.concatenate([np.asarray(one.rows)[:, :-1] for one in taken])
     right = np.concatenate([np.asarray(one.right, float) for one in taken])
-    return fitted(table, right, np.repeat(weight, sizes))
+    return fitted(table, right, np.ones(len(right)))
 
 
 def table(found: Sequence[Answer]) -> str:
@@ -175,14 +150,12 @@ def table(found: Sequence[Answer]) -> str:
 def main() -> None:
     """Ask, fit, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--vectors", type=Path, help="a file that keeps the embeddings")
     given = parser.parse_args()
     judging.relevance = record  # type: ignore[assignment]
     draw, embedder = random.Random(SEED), chosen_embedder(None, given.vectors)
-    asked = [*scopes(draw), *(texts(given.texts, draw) if given.texts else ())]
-    found = asyncio.run(answers(asked, embedder))
+    found = asyncio.run(answers([*scopes(draw)], embedder))
     weights = dict(zip(NAMES, (round(float(one), 2) for one in fit(found)), strict=True))
     weights["base"] = round(weights["base"] + LENIENT, 2)
     print(table(found), weights, sep="\n")

@@ -93,15 +93,6 @@ def test_a_context_is_built_without_the_embedder(measured: dict[str, Any]) -> No
     assert "context of what was found" in bench_table(measured)
 
 
-def test_the_jobs_go_over_what_was_said(measured: dict[str, Any]) -> None:
-    jobs = measured["jobs"]
-    assert jobs["memories"] > TINY.imports
-    for name in ("consolidate", "doctor", "maintain", "erase"):
-        assert jobs[f"{name}_ms"] > 0
-    assert jobs["reembed"]["memories_per_s"] > 0
-    assert f"jobs over {jobs['memories']} memories" in bench_table(measured)
-
-
 def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
     assert measured["kinds"].keys() == {"sqlite", "in-process"}
     for verbs in measured["kinds"].values():
@@ -112,15 +103,6 @@ def test_every_verb_has_a_budget(measured: dict[str, Any]) -> None:
             assert figures["budget_p95_ms"] in (1.0, 10.0, 100.0, 200.0)
             assert figures["calls"] == TINY.repeats
     assert "structured.query" in bench_table(measured)
-
-
-def test_a_graph_is_measured_wherever_it_can_lie(measured: dict[str, Any]) -> None:
-    assert measured["graph"].keys() == {"sqlite", "in-process"}
-    for figures in measured["graph"].values():
-        assert figures["relations"] == TINY.rows
-        for call in ("link", "neighbours_1_hop", "neighbours_2_hops", "path", "forget"):
-            assert 0 < figures[call]["p50_ms"] <= figures[call]["p95_ms"]
-    assert "graph: path" in bench_table(measured)
 
 
 def test_without_others_nothing_is_compared() -> None:
@@ -154,6 +136,5 @@ def test_servers_are_measured_in_a_database_of_their_own(postgres: PostgresServe
     assert measured["write"]["calls"] == measured["search"]["calls"] == 5
     assert measured["memory"]["stored"] == 30
     assert measured["kinds"].keys() == {"sqlite", "in-process", "servers"}
-    assert measured["graph"].keys() == {"sqlite", "in-process", "postgresql"}
     assert {name.partition(":")[2].partition(":")[0] for name in valkey.names()} == {"hot", "session", "sessions"}
     assert not [name for (name,) in postgres.sql("SELECT datname FROM pg_database") if name.startswith("mnemic_")]

@@ -1,4 +1,4 @@
-"""Small chats of our own in BEAM's and REALTALK's formats, told to the real engine in a real SQLite file."""
+"""Small chats of our own in BEAM's format, told to the real engine in a real SQLite file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.testing.embedder import WordEmbedder
-from mnemic_eval import beam, realtalk
+from mnemic_eval import beam
 from mnemic_eval.tables import set_table
 
 SAID = (
@@ -45,22 +45,6 @@ def beam_chat(name: str) -> dict[str, Any]:
     }
 
 
-def realtalk_chat() -> dict[str, Any]:
-    turns = [
-        {"clean_text": text, "speaker": "Ana" if place % 2 else "Ben", "dia_id": f"D1:{place}"}
-        for place, text in enumerate(SAID, start=1)
-    ]
-    asked = [("Who keeps greyhounds in Tallinn?", ["D1:3"], 1), ("When was the sourdough?", "D1:2", 2)]
-    return {
-        "name": {"speaker_1": "Ana", "speaker_2": "Ben"},
-        "session_1_date_time": "29.12.2023, 19:00:00",
-        "session_1": turns,
-        "qa": [
-            {"question": text, "answer": "", "evidence": evidence, "category": kind} for text, evidence, kind in asked
-        ],
-    }
-
-
 def test_beam_asks_for_every_source(tmp_path: Path) -> None:
     packed = "".join(json.dumps(beam_chat(name)) + "\n" for name in ("100K/1", "100K/2", "100K/3"))
     (tmp_path / "beam_100k.jsonl.gz").write_bytes(gzip.compress(packed.encode()))
@@ -91,35 +75,6 @@ def test_beam_looks_into_the_context_for_what_has_to_be_followed(tmp_path: Path)
     lines = (tmp_path / "lines.jsonl").read_text(encoding="utf-8")
     assert "1M/1/instruction_following/0/context" in lines
     assert "in_context" in set_table(result)
-
-
-def test_realtalk_is_a_folder_of_chats(tmp_path: Path) -> None:
-    for name in ("Chat_2", "Chat_1"):
-        (tmp_path / f"{name}.json").write_text(json.dumps(realtalk_chat()), encoding="utf-8")
-    result = realtalk.run(tmp_path, embedder=WordEmbedder())
-
-    assert result["settings"]["split"] == {"dev": ["Chat_1"], "test": ["Chat_2"]}
-    assert (result["overall"]["questions"], result["overall"]["recall@5"]) == (4, 1.0)
-    assert set(result["categories"]) == {"multi-hop", "temporal"}
-    (tmp_path / "about.json").write_text('{"licence": "none"}', encoding="utf-8")
-    assert len(realtalk.read_chats(tmp_path)) == 2
-    assert realtalk.run(tmp_path / "Chat_1.json", embedder=WordEmbedder())["overall"]["questions"] == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (None, "invalid_input:data:missing"),
-        ('{"session_1": [], "qa": [7]}', "invalid_input:data:realtalk"),
-        ('{"session_1": []}', "invalid_input:data:realtalk"),
-    ],
-)
-def test_what_is_not_realtalk_is_refused(tmp_path: Path, content: str | None, reason: str) -> None:
-    if content is not None:
-        (tmp_path / "chat.json").write_text(content, encoding="utf-8")
-    with pytest.raises(InvalidInput) as refused:
-        realtalk.run(tmp_path, embedder=WordEmbedder())
-    assert refused.value.reason == reason
 
 
 def test_what_is_not_beam_is_refused(tmp_path: Path) -> None:
@@ -177,36 +132,3 @@ def test_odd_beam_chats_are_counted_and_the_rest_is_measured(tmp_path: Path) -> 
     assert result["categories"]["single"]["recall@5"] == 1
     assert result["categories"]["nowhere"]["recall@20"] == result["categories"]["a"]["recall@20"] == 0
     assert result["test"]["questions"] == 3
-
-
-def test_odd_realtalk_chats_are_counted_and_the_rest_is_measured(tmp_path: Path) -> None:
-    odd = realtalk_chat()
-    odd["session_2"] = [
-        7,
-        {"speaker": "Ana", "dia_id": "D2:2"},
-        {"speaker": "Ana", "clean_text": "On an odd day.", "date_time": "someday"},
-        {
-            "speaker": "Ana",
-            "clean_text": "望遠鏡を直した。" * 2_000,
-            "dia_id": "D2:4",
-            "date_time": "29.12.2023, 19:00:00",
-        },
-    ]
-    odd["qa"] += [
-        7,
-        {"question": None, "evidence": ["D1:1"]},
-        {"question": "Nothing says it?", "evidence": []},
-        {"question": "Nothing says it?"},
-        {"question": "What about the telescope?", "evidence": {"first": "D1:1", "second": "D9:9"}, "category": "3"},
-        {"question": "望遠鏡は？", "evidence": ["D2:4"], "category": "language"},
-    ]
-    silent = {"name": 7, "session_1": [], "qa": odd["qa"][:1]}
-    (tmp_path / "Chat_1.json").write_text(json.dumps(odd), encoding="utf-8")
-    (tmp_path / "Chat_2.json").write_text(json.dumps([silent, realtalk_chat(), "x"]), encoding="utf-8")
-    result = realtalk.run(tmp_path, embedder=WordEmbedder())
-
-    assert result["settings"]["unread"] == {"messages": 3, "chats": 1, "questions": 2}
-    assert result["settings"]["split"] == {"dev": ["Chat_1", "Chat_2"], "test": ["Chat_2-2"]}
-    assert result["categories"]["commonsense"]["recall@10"] == 0.5
-    assert result["categories"]["language"]["questions"] == 1
-    assert result["test"]["recall@5"] == 1

@@ -11,8 +11,6 @@ import pytest
 from mnemic.errors import InvalidInput
 from mnemic.testing.embedder import WordEmbedder
 from mnemic_eval import longmemeval
-from mnemic_eval.as_of import AskedEarlier, Earlier
-from mnemic_eval.tables import set_table
 
 NOISE = [
     "Tell me about the history of paper.",
@@ -64,24 +62,6 @@ def test_turns_and_sessions_are_found_through_the_engine(tmp_path: Path) -> None
     assert result["settings"]["split"] == {"dev": ["a"], "test": ["b"]}
     first = json.loads((tmp_path / "lines.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert set(first["ranked"][:2]) == set(first["wanted"]) == {"s2:2", "s5:1"}
-
-
-def test_a_question_is_asked_again_as_of_the_day_before_its_last_evidence(tmp_path: Path) -> None:
-    one_day = haystack("b")
-    one_day["haystack_sessions"][5][0].pop("has_answer")
-    result = longmemeval.run(write(tmp_path / "lme.json", [haystack("a"), one_day]), embedder=WordEmbedder())
-
-    asked = {"questions": 1, "turn_recall@5": 1, "later_found": 0}
-    assert result["as_of"] == {**asked, "dev": asked, "test": {"questions": 0, "turn_recall@5": None, "later_found": 0}}
-    assert "as of an earlier day" in set_table(result)
-    (stack, alone) = longmemeval.haystacks(tmp_path / "lme.json")
-    earlier = Earlier.from_messages(stack.messages, stack.turns)
-    assert earlier is not None
-    assert earlier.wanted == {"s2:2"}
-    assert {"s5:1", "s6:1", "s7:1"} <= earlier.later
-    assert earlier.later.isdisjoint({"s0:1", "s4:1"})
-    assert AskedEarlier.from_ranking("dev", earlier, ["s5:1", "s2:2", "s7:1"]).later == 2
-    assert Earlier.from_messages(alone.messages, alone.turns) is None
 
 
 def test_a_limit_is_not_all_of_one_type(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Abstention, injection and preferences: small conversations of our own, told to the real engine."""
+"""Injection and preferences: small conversations of our own, told to the real engine."""
 
 from __future__ import annotations
 
@@ -10,85 +10,26 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic.testing.embedder import WordEmbedder
-from mnemic_eval import abstention, injection, preferences
-from mnemic_eval.abstention import Answer, Asked, auc_interval
+from mnemic_eval import injection, preferences
 from mnemic_eval.tables import set_table
 
 THINGS = ("telescope", "sourdough", "greyhound", "lighthouse")
 
 
-def chat(name: str, thing: str, *, adversarial: bool = True) -> dict[str, Any]:
+def chat(name: str, thing: str) -> dict[str, Any]:
     turns = [
         {"speaker": ("Ana", "Ben")[place % 2], "dia_id": f"D1:{place}", "text": f"The {thing} number {place} is old."}
         for place in range(1, 41)
     ]
     asked = [{"question": f"How old is the {thing}?", "evidence": ["D1:1"], "category": 4}]
-    if adversarial:
-        asked.append({"question": "Which violin was played in Madrid?", "evidence": ["D1:2"], "category": 5})
     told = {"speaker_a": "Ana", "speaker_b": "Ben", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
     return {"sample_id": name, "conversation": told, "qa": asked}
 
 
-def chats_in(folder: Path, *, adversarial: bool = True) -> Path:
-    made = [chat(name, thing, adversarial=adversarial) for name, thing in zip("abcd", THINGS, strict=True)]
+def chats_in(folder: Path) -> Path:
+    made = [chat(name, thing) for name, thing in zip("abcd", THINGS, strict=True)]
     (folder / "locomo10.json").write_text(json.dumps(made), encoding="utf-8")
     return folder
-
-
-def haystack(question_id: str, question: str, kind: str) -> dict[str, Any]:
-    turns = [{"role": "user", "content": f"I polish telescope number {place}.", "has_answer": place == 1}
-             for place in range(40)]  # fmt: skip
-    return {
-        "question_id": question_id,
-        "question_type": kind,
-        "question": question,
-        "question_date": "2023/05/30 (Tue) 23:40",
-        "answer": "one",
-        "answer_session_ids": ["s1"],
-        "haystack_session_ids": ["s1"],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-        "haystack_sessions": [turns],
-    }
-
-
-def test_relevance_tells_answerable_questions_from_adversarial_ones(tmp_path: Path) -> None:
-    result = abstention.run(chats_in(tmp_path), embedder=WordEmbedder())
-    for split in ("dev", "test"):
-        half = result[split]
-        assert (half["answerable"], half["unanswerable"]) == (2, 2)
-        assert half["auc"] == 1
-        assert half["unanswerable_abstained"] == 1
-        assert half["ci95"]["auc"] == [1, 1]
-    assert "auc" in set_table(result)
-
-
-def test_longmemeval_says_by_the_id_what_nothing_answers(tmp_path: Path) -> None:
-    asked = [("q1", "Which telescope do I polish?"), ("q2", "Which telescope do I polish?")]
-    asked += [("q3_abs", "Which violin was played in Madrid?"), ("q4_abs", "Which violin was played in Madrid?")]
-    made = [haystack(name, text, "single-session-user") for name, text in asked]
-    (tmp_path / "longmemeval_s.json").write_text(json.dumps(made), encoding="utf-8")
-    result = abstention.run(tmp_path, embedder=WordEmbedder())
-    for split in ("dev", "test"):
-        assert (result[split]["answerable"], result[split]["unanswerable"]) == (1, 1)
-        assert result[split]["auc"] == 1
-
-
-def test_data_without_unanswerable_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="data:abstention"):
-        abstention.run(chats_in(tmp_path, adversarial=False), embedder=WordEmbedder())
-    (tmp_path / "locomo10.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="data:abstention"):
-        abstention.run(tmp_path, embedder=WordEmbedder())
-
-
-def test_questions_are_compared_within_their_group() -> None:
-    def answer(group: str, answerable: bool, relevance: float) -> Answer:
-        return Answer(Asked(group=group, split="dev", text="", answerable=answerable), relevance, False)
-
-    apart = [answer("a", True, 0.9), answer("b", False, 0.1)]
-    assert auc_interval(apart, 1) is None
-    right = [answer("a", True, 0.3), answer("a", False, 0.2), answer("b", True, 0.9), answer("b", False, 0.8)]
-    assert auc_interval(right, 1) == [1, 1]
 
 
 def test_injection_counts_what_a_request_needs(tmp_path: Path) -> None:

@@ -72,23 +72,6 @@ def test_conversations_and_turns_are_measured_by_kind_and_language(tmp_path: Pat
     assert [line["set"] for line in lines] == ["updates", "updates_with_record", "turns", "turns"]
 
 
-def test_a_right_model_is_believed_and_a_wrong_one_is_not(tmp_path: Path) -> None:
-    said = ["We have a tortoise called Shelly.", "Shelly died last week. We have a rabbit called Otto now."]
-    sessions = [
-        {"at": f"2026-0{month}-01T10:00:00+00:00", "messages": [{"role": "user", "content": text}]}
-        for month, text in enumerate(said, start=1)
-    ]
-    ask = {"q": "Which pet do we have?", "at": "2026-03-01T10:00:00+00:00", "must": ["Otto"], "must_not": ["Shelly"]}
-    line = UPDATE | {
-        "kind": "died", "sessions": sessions, "asks": [ask], "now_true": ["rabbit called Otto"], "never_store": [],
-        "no_longer": [{"statement": "tortoise called Shelly", "until": "2026-02-01"}],
-    }  # fmt: skip
-    written(tmp_path, "updates.jsonl", [line])
-    right, wrong = (run(tmp_path, oracle=answers)["updates"] for answers in ("right", "wrong"))
-    assert (right["score_ok"], right["updates"]["closed_old_rate_of_all"]) == (1.0, 1.0)
-    assert (wrong["unsupported"], wrong["laundering"]) == (0, {"lines": 0, "memories": 0})
-
-
 def test_data_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
         run(tmp_path)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Message
-from mnemic_eval.chats import Chat, ChatSet, Question, run
+from mnemic_eval.chats import ADVERSARIAL, Chat, ChatSet, Question, run
 from mnemic_eval.tables import set_table
-from mnemic_eval.unknown_questions import OTHERS, OWN, auc, evenly
+from mnemic_eval.unknown_questions import auc, evenly
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.lists(st.floats(0, 1), min_size=1, max_size=9))
@@ -34,8 +34,9 @@ def chat(name: str, thing: str) -> Chat:
         for number in range(40)
     ]
     evidence = frozenset({f"{name}1"})
-    asked = Question(question_id=name, text=f"How old is the {thing}?", category="one", evidence=evidence)
-    return Chat(name=name, messages=tuple(messages), questions=(asked,))
+    texts = {f"How old is the {thing}?": "one", "Which violin was played in Madrid?": ADVERSARIAL}
+    asked = [Question(question_id=name, text=text, category=kind, evidence=evidence) for text, kind in texts.items()]
+    return Chat(name=name, messages=tuple(messages), questions=tuple(asked))
 
 
 def test_each_chat_is_asked_about_itself_and_the_others_of_its_half(tmp_path: Path) -> None:
@@ -44,10 +45,10 @@ def test_each_chat_is_asked_about_itself_and_the_others_of_its_half(tmp_path: Pa
     result = run(ChatSet(name="beam", chats=chats, figures=("recall@5",)), embedder=WordEmbedder())
     for split in ("dev", "test"):
         known = result["known"][split]
-        assert (known["own"], known["others"]) == (2, 2)
-        assert known["auc"] == 1
+        assert (known["own"], known["others"], known["adversarial"]) == (2, 4, 2)
+        assert known["auc"] == known["auc_adversarial"] == 1
+        assert known["adversarial_abstained"] == 1
     assert "is anything known?" in set_table(result)
-    assert OWN >= OTHERS
 
 
 def test_chats_too_small_to_tell_are_left_out() -> None:

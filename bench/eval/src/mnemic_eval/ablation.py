@@ -11,19 +11,14 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.types import Actor, Level, Where
+from mnemic.types import Level, Where
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.replay import Replayed
 
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
-
-DERIVED = "with derived memories"
-"""The engine's own search, after consolidating all messages by rules."""
-_DRAWN = ConsolidationRules(most=10_000)
 
 NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)})
 
@@ -45,7 +40,6 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
             f"without {name}": replace(full, signal_weights=replace(full.signal_weights, **{name: 0.0}))
             for name in _names(SignalWeights)
         },
-        DERIVED: full,
     }
 
 
@@ -55,7 +49,6 @@ class Ablation:
     def __init__(self, engine: MemoryEngine) -> None:
         self._searchers = variants(engine)
         self._engine = engine
-        self._consolidated: Actor | None = None
         self._rows: dict[str, list[tuple[str, Mapping[str, float]]]] = {name: [] for name in self._searchers}
         self._seconds: dict[str, list[float]] = {name: [] for name in self._searchers}
 
@@ -71,21 +64,11 @@ class Ablation:
     ) -> None:
         """Ask every variant on the day of `asked_at`; `measure` computes the figures of a ranking."""
         where = Where(scopes=(conversation.actor.scope(Level.USER),), live_at=self._engine.clock.now())
-        consolidated = self._consolidated == conversation.actor
         for name, searcher in self._searchers.items():
-            if (name == DERIVED) is not consolidated:
-                continue
             began = time.perf_counter()
             result = await searcher.search(question, where, top_k=top_k, asked_at=asked_at)
             self._seconds[name].append(time.perf_counter() - began)
             self._rows[name].append((split, measure(conversation.refs(result))))
-
-    async def consolidate(self, conversation: Replayed) -> None:
-        """Consolidate the messages: from here on only the derived memories are searched."""
-        report = await self._engine.consolidate(actor=conversation.actor, rules=_DRAWN)
-        if not report.complete:
-            raise RuntimeError("the consolidation did not finish")
-        self._consolidated = conversation.actor
 
     def report(self, names: Sequence[str]) -> dict[str, Any]:
         """Means of each variant over all, dev and test questions, and the median of its search time."""
@@ -97,7 +80,6 @@ class Ablation:
                 "search_p50_ms": percentiles([1000 * second for second in self._seconds[name]])["p50_ms"],
             }
             for name, rows in self._rows.items()
-            if rows
         }
 
 

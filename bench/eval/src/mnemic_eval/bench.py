@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_graph
+from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
@@ -24,8 +24,6 @@ from mnemic_eval.cold_start import cold_starts, peak_mb
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import UNDER, WARM, embedding_alone, scan, times_floor
 from mnemic_eval.footprint import footprint
-from mnemic_eval.graph import RELATIONS, graph_figures
-from mnemic_eval.jobs import job_figures
 from mnemic_eval.kinds import MEMORIES_PER_KIND, kind_latencies
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles
@@ -44,8 +42,7 @@ class BenchOptions:
     """Extent of a benchmark. `rows` of the measured user, `others` users with `rows_per_other` each, `repeats` of every
     timed call, `imports` rows of a batch, `starts` of every process; `folder` is where the file is made (default: the
     temporary folder); with `store`, a `postgresql://` address, a database is made there instead. `sessions`, a
-    `redis://` address, moves conversations there and feeds the hot set there with every write; `graph` is a graph
-    server that is measured too.
+    `redis://` address, moves conversations there and feeds the hot set there with every write.
     """
 
     rows: int = 10_000
@@ -57,7 +54,6 @@ class BenchOptions:
     durability: str = "durable"
     folder: Path | None = None
     store: str | None = None
-    graph: str | None = None
     sessions: str | None = None
     seed: int = SEED
 
@@ -163,8 +159,6 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         "import": imported,
         "fill": {"memories_per_s": filled},
         "kinds": await _kinds(bench, options),
-        "graph": await _graphs(bench, options),
-        "jobs": await job_figures(replace(bench, location=str(bench.folder / "jobs.db")), options.imports),
     }
     if options.others:
         figures["shared"] = await _among_others(bench, options, user, search)
@@ -181,26 +175,6 @@ async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
         homes["servers"] = bench if options.store else replace(bench, location=IN_PROCESS)
     memories = min(MEMORIES_PER_KIND, options.rows)
     return {name: await kind_latencies(home, options.repeats, memories) for name, home in homes.items()}
-
-
-async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """Measure the time a graph takes to write and to walk, by the place where it is kept."""
-    homes = {"sqlite": Settings(store=str(bench.folder / "graph.db")), "in-process": Settings(store=IN_PROCESS)}
-    if options.store is not None:
-        homes["postgresql"] = Settings(store=bench.location)
-    if options.graph is not None:
-        homes["graph server"] = Settings(store=IN_PROCESS, graph=options.graph)
-    figures = {}
-    for name, settings in homes.items():
-        graph = build_graph(settings)
-        await graph.open()
-        try:
-            relations = min(RELATIONS, options.rows)
-            figures[name] = await graph_figures(graph, relations=relations, repeats=options.repeats, seed=options.seed)
-        finally:
-            await graph.close()
-        bench.progress("graphs", len(figures), len(figures))
-    return figures
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,8 @@ from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engin
 from mnemic_eval.unknown_questions import Knowing
 
 DEPTH = 20
+ADVERSARIAL = "adversarial"
+"""The category of questions that ask for what was never said, in words that were."""
 
 _MEASURES: Mapping[str, Callable[[Sequence[str], frozenset[str], int], float]] = {
     "recall": recall_at,
@@ -135,25 +137,17 @@ async def _measure_set(of: ChatSet, dev: frozenset[str], embedder: Embedder, pro
                 seen.asked.append(await _ask_question(conversation, of, question, split))
             others = [one for one in of.chats if one is not chat and (one.name in dev) is (chat.name in dev)]
             foreign = [question.text for one in others for question in one.questions]
-            await seen.knowing.ask(conversation, [question.text for question in chat.questions], foreign, split)
+            own, adversarial = (
+                [one.text for one in chat.questions if (one.category == ADVERSARIAL) is kind] for kind in (False, True)
+            )
+            await seen.knowing.ask(conversation, own, {"others": foreign, "adversarial": adversarial}, split)
             seen.followed += await follow_wishes(conversation, chat.messages, chat.wishes, split)
             if seen.ablation is not None:
-                await _ablate(seen.ablation, conversation, of, chat, split)
+                for question in chat.questions:
+                    measure = partial(of.measure_question, question.evidence)
+                    await seen.ablation.ask(conversation, question.text, split, measure, top_k=DEPTH)
             progress("chats", place, len(of.chats))
     return seen
-
-
-async def _ablate(ablation: Ablation, conversation: Replayed, of: ChatSet, chat: Chat, split: str) -> None:
-    """Ask with all variants, and once more after consolidation, which comes last because it adds memories. It is
-    skipped where the preferences of a chat were captured, because they add others.
-    """
-    for consolidated in (False, True)[: 1 if chat.wishes else 2]:
-        if consolidated:
-            await ablation.consolidate(conversation)
-        for question in chat.questions:
-            await ablation.ask(
-                conversation, question.text, split, partial(of.measure_question, question.evidence), top_k=DEPTH
-            )
 
 
 async def _ask_question(conversation: Replayed, of: ChatSet, question: Question, split: str) -> Asked:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import click
 
@@ -11,36 +13,34 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Progress
 from mnemic.plugins.extras import missing_extra
+from mnemic_eval import beam, injection, locomo, longmemeval, model_answers, pii, preferences, truth, unread
 from mnemic_eval.bench import BenchOptions, run
 from mnemic_eval.outcome import SEED
 from mnemic_eval.tables import bench_table, set_table
 
-SETS = (
-    "locomo",
-    "longmemeval",
-    "realtalk",
-    "captured",
-    "beam",
-    "precision",
-    "pairs",
-    "pii",
-    "extraction",
-    "commands",
-    "truth",
-    "abstention",
-    "injection",
-    "preferences",
-    "languages",
-    "reliability",
-    "answers",
-    "unread",
+SETS: Mapping[str, Callable[..., dict[str, Any]]] = MappingProxyType(
+    {
+        "locomo": locomo.run,
+        "longmemeval": longmemeval.run,
+        "beam": beam.run,
+        "pii": pii.run,
+        "truth": truth.run,
+        "injection": injection.run,
+        "preferences": preferences.run,
+        "answers": model_answers.run,
+        "unread": unread.run,
+    }
 )
+"""The measurement of each set: `run(path, **options)`, with the fields of `mnemic_eval.options.EvalOptions`."""
+PACKAGED = MappingProxyType({"unread": unread.PACKAGED, "answers": model_answers.PACKAGED})
+"""Data of the sets that are in this package."""
+_ONLY_FOR = {"model": "answers", "others": "truth"}
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("eval", cls=Command)
-@click.argument("name", metavar="SET", type=click.Choice(SETS))
+@click.argument("name", metavar="SET", type=click.Choice(list(SETS)))
 @click.option(
     "--data",
     metavar="PATH",
@@ -59,69 +59,43 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Only the first N conversations or questions; of pairs of each class and source, of extraction of each half.",
+    help="Only the first N conversations, questions or lines.",
 )
 @click.option("--vectors", metavar="FILE", type=_FILE, help="Keep embeddings here, for the next run.")
 @click.option("--ablate", is_flag=True, help="Also measure the contribution of each list and signal of the ranking.")
-@click.option("--model", is_flag=True, help="Extraction, answers: let the configured language model read, too.")
-@click.option(
-    "--oracle",
-    type=click.Choice(["right", "wrong"]),
-    help="Truth: play a language model from the labels, one that answers rightly or wrongly.",
-)
+@click.option("--model", is_flag=True, help="Answers: let the configured language model read, too.")
 @click.option("--others", is_flag=True, help="Truth: every user has told 110 other things, and had other talks.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the intervals and samples.")
 @click.pass_obj
 def eval_(
     given: Given,
+    /,
     name: str,
     data: Path | None,
-    per_question: Path | None,
     limit: int | None,
-    vectors: Path | None,
-    ablate: bool,
-    model: bool,
-    oracle: str | None,
-    others: bool,
     seed: int | None,
+    model: bool,
+    others: bool,
+    **options: object,
 ) -> None:
-    """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
-    pii (redaction), extraction or commands (extraction of facts and commands), truth (statements that change over
-    time), abstention (unanswerable questions), injection (choice of memories), preferences (shown where they matter),
-    languages (other than English), reliability (of relevance, by size and language), answers (of a language model,
-    good and foolish ones), unread (statements, changes and chats of our own that nothing was tuned on; totals only).
+    """Measure quality on SET: locomo, longmemeval, beam (search), pii (redaction), truth (statements that change over
+    time), injection (choice of memories), preferences (shown where they matter), answers (of a language model, good
+    and foolish ones), unread (statements, changes and chats of our own that nothing was tuned on; totals only).
 
-    Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
-    the second statement is written after the first. Texts of pii are redacted. Nothing is
+    Every message of a set of conversations is written to a temporary file, and every question is searched. Nothing is
     downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
-    from mnemic_eval.registry import PACKAGED
-    from mnemic_eval.registry import SETS as RUNNERS
-
+    data = data or PACKAGED.get(name)
     if data is None:
-        if name not in PACKAGED:
-            raise click.UsageError("--data is needed", ctx=click.get_current_context())
-        data = PACKAGED[name]
-    if model and name not in ("extraction", "answers"):
-        raise click.UsageError("--model goes with extraction and answers", ctx=click.get_current_context())
-    if oracle and name != "truth":
-        raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
-    if others and name != "truth":
-        raise click.UsageError("--others goes with truth", ctx=click.get_current_context())
+        raise click.UsageError("--data is needed", ctx=click.get_current_context())
+    for option, chosen in (("model", model), ("others", others)):
+        if chosen and name != _ONLY_FOR[option]:
+            raise click.UsageError(f"--{option} goes with {_ONLY_FOR[option]}", ctx=click.get_current_context())
+        if chosen:
+            options[option] = True
     progress, end = _progress_line()
     try:
-        result = RUNNERS[name](
-            data,
-            progress=progress,
-            per_question=per_question,
-            limit=limit,
-            vectors=vectors,
-            ablate=ablate,
-            seed=SEED if seed is None else seed,
-            **({"model": True} if model else {}),
-            **({"oracle": oracle} if oracle else {}),
-            **({"others": True} if others else {}),
-        )
+        result = SETS[name](data, progress=progress, limit=limit, seed=SEED if seed is None else seed, **options)
     finally:
         end()
     given.show(result, lambda: set_table(result))
@@ -140,7 +114,6 @@ def eval_(
     help="Where the file is made.",
 )
 @click.option("--server", "store", metavar="URL", help="A postgresql:// address: measure a new database there.")
-@click.option("--graph", metavar="URL", help="A neo4j:// address: measure the entities and a graph there too.")
 @click.option(
     "--sessions", metavar="URL", help="A redis:// address: conversations and the hot set are there; fed by every write."
 )

@@ -23,7 +23,7 @@ from mnemic_eval.dataset_files import Unread, find_file, load_json, messages_of
 
 FILES = ("locomo10.json", "locomo.json")
 FIGURES = ("recall@5", "recall@10", "recall@20")
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: chats.ADVERSARIAL}
 
 _EVIDENCE = re.compile(r"D:?0*(\d+):0*(\d+)")
 

@@ -5,8 +5,7 @@ Each question has a separate haystack and therefore a separate scope; all its tu
 added to the engine. Turns are ranked by one search, asked on the question's date; sessions by the first of their turns
 in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
 the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
-first five messages, `ndcg@10` is over the same turns. Questions whose evidence was given at different times are asked
-once more as of the day before the last evidence (`mnemic_eval.as_of`).
+first five messages, `ndcg@10` is over the same turns.
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.
@@ -28,7 +27,6 @@ from mnemic.importers.file_readers.timestamps import moment
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
-from mnemic_eval.as_of import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.conditions import conditions
 from mnemic_eval.dataset_files import Unread, find_file, load_json, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
@@ -59,26 +57,20 @@ class Haystack:
     sessions: frozenset[str]
 
 
-def haystacks(path: Path, unread: Unread | None = None, *, unanswerable: bool = False) -> list[Haystack]:
-    """Return the answerable questions of a LongMemEval file, and the `unanswerable` ones where they are wanted, too.
-    Raises InvalidInput (`invalid_input:data:longmemeval`).
-    """
+def haystacks(path: Path, unread: Unread | None = None) -> list[Haystack]:
+    """Return the answerable questions of a LongMemEval file. Raises InvalidInput (`invalid_input:data:longmemeval`)."""
     file = find_file(path, FILES)
     messages = messages_of(file, "longmemeval", Unread() if unread is None else unread)
     try:
         entries = load_json(file)
         answerable = [entry for entry in entries if not str(entry["question_id"]).endswith(UNANSWERABLE)]
         splits = _splits(answerable)
-        if unanswerable:
-            others = [entry for entry in entries if str(entry["question_id"]).endswith(UNANSWERABLE)]
-            splits |= _splits([{**entry, "question_type": UNANSWERABLE} for entry in others])
-            answerable += others
         stacks = [
             _haystack(entry, messages[entry["question_id"]], splits[entry["question_id"]]) for entry in answerable
         ]
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:longmemeval", hint="the file has another shape than LongMemEval's") from None
-    return [stack for stack in stacks if stack.turns or unanswerable]
+    return [stack for stack in stacks if stack.turns]
 
 
 def _splits(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -120,13 +112,13 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     unread = Unread()
     chosen = across_types(haystacks(path, unread))[: options.limit]
     made = options.chosen_embedder()
-    asked, before, ablation, more = asyncio.run(_measure_haystacks(chosen, made, options.progress, options.ablate))
+    asked, ablation, more = asyncio.run(_measure_haystacks(chosen, made, options.progress, options.ablate))
     if options.per_question is not None:
         write_lines(asked, options.per_question)
     split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
     more = {"split": split, "unread": dict(unread), **more}
     settings = conditions(seed=options.seed, set="longmemeval", embedder=made.space.model, **more)
-    result = {**report(asked, FIGURES, settings, seed=options.seed), "as_of": earlier_report(before)}
+    result = report(asked, FIGURES, settings, seed=options.seed)
     return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 
 
@@ -142,9 +134,8 @@ def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
 
 async def _measure_haystacks(
     chosen: Sequence[Haystack], embedder: Embedder, progress: Progress, ablate: bool
-) -> tuple[list[Asked], list[AskedEarlier], Ablation | None, dict[str, Any]]:
+) -> tuple[list[Asked], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
-    before: list[AskedEarlier] = []
     conversations: list[Replayed] = []
     async with throwaway_engine(embedder) as engine:
         ablation = Ablation(engine) if ablate else None
@@ -152,7 +143,6 @@ async def _measure_haystacks(
             conversations.append(Replayed(engine, Actor(user=f"question-{place}")))
             await conversations[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
             asked.append(await _ask_question(conversations[-1], stack))
-            before += await _asked_earlier(conversations[-1], stack)
             if ablation is not None:
                 measure = partial(_figures, stack)
                 asked_at = stack.asked_at
@@ -160,7 +150,7 @@ async def _measure_haystacks(
                     conversations[-1], stack.question, stack.split, measure, top_k=DEPTH, asked_at=asked_at
                 )
             progress("questions", place, len(chosen))
-    return asked, before, ablation, facts(conversations)
+    return asked, ablation, facts(conversations)
 
 
 def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
@@ -185,11 +175,3 @@ async def _ask_question(conversation: Replayed, stack: Haystack) -> Asked:
         wanted=tuple(sorted(stack.turns)),
         ranked=ranked[:20],
     )
-
-
-async def _asked_earlier(conversation: Replayed, stack: Haystack) -> list[AskedEarlier]:
-    earlier = Earlier.from_messages(stack.messages, stack.turns)
-    if earlier is None:
-        return []
-    ranked = await conversation.ask(stack.question, top_k=DEPTH, asked_at=earlier.as_of, as_of=earlier.as_of)
-    return [AskedEarlier.from_ranking(stack.split, earlier, ranked)]

@@ -30,8 +30,7 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.inject.paraphrased_use import LIKELY_FROM, certainty_of_use
 from mnemic.types import Actor, Completion, Deadline, Memory, Prompt
 from mnemic_eval.conditions import conditions
-from mnemic_eval.model_metrics import configured_model
-from mnemic_eval.model_talks import play_talks, read_talks
+from mnemic_eval.model_talks import configured_model, play_talks, read_talks
 from mnemic_eval.options import EvalOptions, evaluation
 from mnemic_eval.replay import live_memories, throwaway_engine
 from mnemic_eval.samples import shares_of_true

@@ -16,14 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mnemic.bootstrap import build_completer
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig
 from mnemic.extract import Extractor
-from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.layered_extractor import MODELS_SHARE, LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.policy.budget import Budget
 from mnemic.ports import Completer
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Completion, Cost, Deadline, Prompt
-from mnemic_eval.model_metrics import longest_reading
 from mnemic_eval.options import EvalOptions
 from mnemic_eval.replay import live_memories, throwaway_engine
 
@@ -31,6 +34,14 @@ Talk = Mapping[str, Any]
 Held = list[str]
 PLAYED = ("natural", "silent", "echoing", "foolish", "prose")
 FIRST_WORDS = 4
+
+
+def configured_model(completer: Completer | None) -> Completer:
+    """Return `completer`, or else the model of the settings. Raises InvalidConfig (`invalid_config:model`)."""
+    asked = completer or build_completer(Settings.load(), SystemClock())
+    if asked is None:
+        raise InvalidConfig("model", hint="set MNEMIC_MODEL")
+    return asked
 
 
 class Played:
@@ -117,7 +128,7 @@ async def _hold(
 ) -> list[tuple[Held, Cost]]:
     """Return what is in memory after each conversation, and what its model cost."""
     rows = []
-    budget = Budget(max_seconds=longest_reading().total_seconds())
+    budget = Budget(max_seconds=Settings.load().model_timeout_seconds / MODELS_SHARE)
     async with throwaway_engine(options.chosen_embedder(), extractor=extractor, budget=budget) as engine:
         for number, talk in enumerate(talks):
             if isinstance(model, Played):

@@ -91,12 +91,10 @@ class Replayed:
                 self._refs.setdefault(receipt.memory_id, []).extend([*inherited, str(candidate.source.ref)])
             progress(what, start + len(chunk), len(candidates))
 
-    async def ask(
-        self, question: str, *, top_k: int, asked_at: datetime | None = None, as_of: datetime | None = None
-    ) -> tuple[str, ...]:
-        """Return the ids of the messages found for `question`, asked at and as of the given times, best first."""
+    async def ask(self, question: str, *, top_k: int, asked_at: datetime | None = None) -> tuple[str, ...]:
+        """Return the ids of the messages found for `question`, asked at the given time, best first."""
         began = time.perf_counter()
-        result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at, as_of=as_of)
+        result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at)
         self.search_seconds.append(time.perf_counter() - began)
         if result.errors:
             raise RuntimeError(f"a degraded search is not measured: {sorted(result.errors)}")

@@ -1,4 +1,4 @@
-"""Tables of texts and pairs: read, split into halves, sampled by a seed."""
+"""Tables of texts, and shares of what was counted."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any, TypeVar
-from zlib import crc32
+from typing import Any
 
 from mnemic.errors import InvalidInput
 
-T = TypeVar("T")
 _TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
 
@@ -46,19 +43,6 @@ def json_list(path: Path) -> list[Any]:
     except ValueError:
         return []
     return value if isinstance(value, list) else []
-
-
-def half(name: str) -> str:
-    """Return `dev` or `test` by the checksum of `name`: items with one name stay together, in any order of files."""
-    return "test" if crc32(name.casefold().encode()) % 2 else "dev"
-
-
-def drawn(items: Sequence[T], size: int, seed: int) -> list[T]:
-    """Return `size` of `items`, sampled without replacement, in their order; all items if there are no more."""
-    if len(items) <= size:
-        return list(items)
-    places = Random(seed).sample(range(len(items)), size)  # noqa: S311 - repeatable, not secret
-    return [items[place] for place in sorted(places)]
 
 
 def share(part: int, whole: int) -> float | None:

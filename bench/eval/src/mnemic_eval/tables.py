@@ -38,16 +38,12 @@ def halves_table(result: Mapping[str, Any]) -> str:
     """Return a line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
     halves = [result[split] for split in ("dev", "test")]
     names = [name for name, value in halves[0].items() if value is None or isinstance(value, float)]
-    parts = halves[0].get("by_source") or {
-        name: halves[0][name] for name in ("by_entity", "by_field") if name in halves[0]
-    }
     body = [[name, *(cell for half in halves for cell in (_percent(half[name]), ""))] for name in names]
-    for name in parts:
-        by = [half["by_source"][name] if "by_source" in half else half[name] for half in halves]
-        body += [
-            [f"{name}: {part}", *(cell for one in by for cell in _count_cells(one.get(part)))]
-            for part in sorted({part for one in by for part in one})
-        ]
+    entities = [half.get("by_entity", {}) for half in halves]
+    body += [
+        [f"by_entity: {entity}", *(cell for half in entities for cell in _count_cells(half.get(entity)))]
+        for entity in sorted(entities[0].keys() | entities[1].keys())
+    ]
     return "\n".join([*_grid([["", "dev", "n", "test", "n"], *body]), "", *_conditions(result["settings"])])
 
 
@@ -61,27 +57,15 @@ def recall_table(result: Mapping[str, Any]) -> str:
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
     pinned = ["", *_recall_rows(result["standing"])] if "standing" in result else []
     known = ["", *_known_rows(result["known"])] if "known" in result else []
-    earlier = ["", *_earlier_rows(result["as_of"])] if "as_of" in result else []
-    parts = [*_recall_rows(result), *pinned, *known, *earlier, *ablation]
+    parts = [*_recall_rows(result), *pinned, *known, *ablation]
     return "\n".join([*parts, "", *_conditions(result["settings"])])
 
 
 def _known_rows(known: Mapping[str, Any]) -> list[str]:
     """Return rows of abstention accuracy, by half."""
-    names = ("auc", "own_abstained", "others_abstained")
-    rows = [[split, *(_percent(half[name]) for name in names)] for split, half in known.items()]
+    names = ("auc", "auc_adversarial", "own_abstained", "others_abstained", "adversarial_abstained")
+    rows = [[split, *(_percent(half.get(name)) for name in names)] for split, half in known.items()]
     return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
-
-
-def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
-    """Return rows of the results as of an earlier day, over all and by half."""
-    head = ["asked as of an earlier day", "questions", "turn_recall@5", "told later, found"]
-    asked = {"overall": earlier, "dev": earlier["dev"], "test": earlier["test"]}
-    rows = [
-        [name, str(one["questions"]), _percent(one["turn_recall@5"]), str(one["later_found"])]
-        for name, one in asked.items()
-    ]
-    return _grid([head, *rows])
 
 
 def figures_of(part: Mapping[str, Any]) -> list[str]:
@@ -132,11 +116,6 @@ def _kind_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
         for name, figures in verbs.items():
             times = (_ms(figures[column]) for column in ("p50_ms", "p95_ms", "budget_p95_ms"))
             yield [name if figures["p95_ms"] <= figures["budget_p95_ms"] else f"{name} (over)", store, *times]
-    for store, measured in result.get("graph", {}).items():
-        budget = measured["budget_p95_ms"]
-        for name in (one for one, figures in measured.items() if isinstance(figures, Mapping)):
-            times = (_ms(value) for value in (measured[name]["p50_ms"], measured[name]["p95_ms"], budget))
-            yield [f"graph: {name}" if measured[name]["p95_ms"] <= budget else f"graph: {name} (over)", store, *times]
 
 
 def _call_rows(result: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -167,8 +146,6 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
             f"batch import: {batch['memories_per_s']:.0f} memories/s, embedder alone "
             f"{batch['embedder_alone_per_s']:.0f}/s: {batch['share_of_embedder']:.0%} of it"
         )
-    if jobs := result.get("jobs"):
-        yield _job_figures(jobs)
     if cold := result.get("cold_start"):
         yield from _start_figures(cold)
     weight, memory = result["footprint"], result["memory"]
@@ -181,15 +158,6 @@ def _single_figures(result: Mapping[str, Any]) -> Iterator[str]:
         f"peak memory of the bench: {memory['peak_rss_mb']:.0f} MB"
     )
     yield f"how the timed writes ended: {_counts(result['write']['outcomes'])}"
-
-
-def _job_figures(jobs: Mapping[str, Any]) -> str:
-    done = ", ".join(f"{name} {jobs[f'{name}_ms']:,.0f} ms" for name in ("consolidate", "doctor", "maintain", "erase"))
-    anew = jobs["reembed"]
-    return (
-        f"jobs over {jobs['memories']:,} memories of one user: {done}; re-embedded {anew['memories_per_s']:.0f}/s, "
-        f"{anew['share_of_embedder']:.0%} of the embedder alone"
-    )
 
 
 def _start_figures(cold: Mapping[str, Any]) -> Iterator[str]:
@@ -210,8 +178,6 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
         f"{settings['measured_at']}; seed {settings['seed']}; embedder {settings['embedder']}"
     )
     yield ", ".join(f"{name} {version}" for name, version in settings["versions"].items())
-    if model := settings.get("model"):
-        yield _model_line(model)
     if "options" in settings:
         yield f"file system {settings['file_system']}; {_counts(settings['options'])}"
         yield f"load when it ended: {settings['load_1min_after']}; with other work on the machine, all times grow"
@@ -221,13 +187,6 @@ def _conditions(settings: Mapping[str, Any]) -> Iterator[str]:
             f"{settings['messages']} messages told, refused: {_counts(settings['refused']) or 'none'}; "
             f"could not be read: {unread}; search p95 {settings['search']['p95_ms']} ms"
         )
-
-
-def _model_line(model: Mapping[str, Any]) -> str:
-    return (
-        f"model {model['name']}: {model['calls']} answers of {model['input_tokens']} + {model['output_tokens']} tokens "
-        f"in {model['seconds']} s; a text p50 {model['p50_ms'] / 1000:.1f} s, p95 {model['p95_ms'] / 1000:.1f} s"
-    )
 
 
 def _counts(counts: Mapping[str, Any]) -> str:

@@ -27,13 +27,11 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.importers.file_readers.records import open_file, records
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Memory, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.generated_statements import everyday_statements
-from mnemic_eval.oracle import Answers, Oracle
 from mnemic_eval.outcome import SEED
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder, live_memories, throwaway_engine
@@ -144,32 +142,30 @@ def run(
     vectors: Path | None = None,
     embedder: Embedder | None = None,
     seed: int = SEED,
-    oracle: Answers | None = None,
     others: bool = False,
     **_: object,
 ) -> dict[str, Any]:
     """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns`, the
-    figures of `mnemic_eval.truth_closing`, and `settings`; `per_question` is a file for one JSON line a line. With
-    `oracle` a language model's part is played from the labels (`mnemic_eval.oracle`), and only conversations are read.
+    figures of `mnemic_eval.truth_closing`, and `settings`; `per_question` is a file for one JSON line a line.
     With `others` the store is lived in, and turns are not read.
 
     Raises InvalidInput for data that is not there or has another shape.
     """
     updates, turns = _read(Path(path), "updates"), _read(Path(path), "turns")
-    closing = Closing() if oracle else Closing.read(Path(path), limit)
+    closing = Closing.read(Path(path), limit)
     if not updates and not turns and not closing:
         raise InvalidInput("data:truth", hint="expected updates*.jsonl, turns*.jsonl, closing*.tsv or streams*.json")
     made = chosen_embedder(embedder, vectors)
     try:
         told = _others(turns) if others else []
-        parts = _Parts(updates[:limit], [] if oracle or others else turns[:limit], closing, told)
-        figures, result = asyncio.run(_measure_parts(parts, made, progress, oracle))
+        parts = _Parts(updates[:limit], [] if others else turns[:limit], closing, told)
+        figures, result = asyncio.run(_measure_parts(parts, made, progress))
     except (KeyError, TypeError, AttributeError):
         raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
     if per_question is not None:
         lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in result)
         per_question.write_text("".join(lines), encoding="utf-8")
-    settings = conditions(seed=seed, set="truth", embedder=made.space.model, model=oracle, others=len(told))
+    settings = conditions(seed=seed, set="truth", embedder=made.space.model, others=len(told))
     return {**figures, "settings": settings}
 
 
@@ -224,21 +220,17 @@ def _read(path: Path, name: str) -> list[Line]:
 
 
 async def _measure_parts(
-    parts: _Parts, embedder: Embedder, progress: Progress, answers: Answers | None
+    parts: _Parts, embedder: Embedder, progress: Progress
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     figures: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
-    oracle = None if answers is None else Oracle(answers)
-    extractor = None if oracle is None else ModelExtractor(oracle)
-    async with throwaway_engine(embedder, extractor=extractor) as engine:
+    async with throwaway_engine(embedder) as engine:
         for name, recorded in (("updates", False), ("updates_with_record", True)) if parts.updates else ():
             played: list[_Played] = []
             for number, person in enumerate(parts.people(), start=1):
                 actor = Actor(user=f"{name}:{number}")
                 told = {(await engine.add(text, actor=actor)).memory_id for text in parts.others}
                 for row in person:
-                    if oracle is not None:
-                        oracle.line = row
                     played.append(await _play(engine, row, recorded, actor, told))
                     progress(name, len(played), len(parts.updates))
             figures[name] = _updates(played)

@@ -74,7 +74,7 @@ evidence.
 """
 OTHER_LANGUAGE = "other language"
 """The same for a query in Latin letters and another language than English: its cosines, read against the background of
-the scope, are weak evidence, the share of its words strong. Fitted to half of 200 questions about texts in five languages.
+the scope, are weak evidence, the share of its words strong. Fitted to half of 200 questions in five languages.
 """
 ROMANCE_LANGUAGE = "romance language"
 """The same for a Romance language, whose texts the default model places nearer to each other than German ones."""

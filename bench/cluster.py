@@ -1,6 +1,6 @@
 """Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
 
-    python -m bench.cluster [--only contract,kill:5000,topology,partition,exact,buckets,processor,clock,...]
+    python -m bench.cluster [--only contract,kill:5000,topology,partition,exact,processor,clock,...]
 
 Without `--only` the rows of one cluster run, at sizes for 20 minutes on two processors. The rows with clusters of their
 own (clock, repair, hints, datacenters) run by name, and any row at another size (the published ones are in scale.md).
@@ -32,7 +32,6 @@ from cassandra import ConsistencyLevel, DriverException
 from cassandra.query import BatchStatement, BatchType
 
 from bench import cluster_operations as operations
-from bench.cluster_buckets import buckets, tidy
 from bench.cpu_shares import Shares
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
@@ -494,7 +493,6 @@ SIZES = {
     "topology": 1000,
     "partition": 600,
     "exact": 5000,
-    "buckets": 1000,
     "processor": 200,
 }
 """Rows on one cluster, and their sizes if none is given."""
@@ -515,7 +513,6 @@ def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
         "topology": topology,
         "partition": partition,
         "exact": exact,
-        "buckets": partial(buckets, tell),
         "processor": processor,
     }
     for word in only.split(","):
@@ -546,14 +543,11 @@ def main() -> None:
     parser.add_argument("--heap", type=int, default=700)
     parser.add_argument("--tier", type=int, default=1, help="Java's compilers: 1 is the quick one alone, 4 both")
     parser.add_argument("--rest", type=float, default=0.0, help=argparse.SUPPRESS)
-    for name in ("--write", "--tidy", "--number", "--calls", "--log"):
+    for name in ("--write", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
         asyncio.run(write(given.write, int(given.number), int(given.calls), Path(given.log), given.rest))
-        return
-    if given.tidy:
-        asyncio.run(tidy(given.tidy))
         return
     if not at_hand():
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")

@@ -18,9 +18,8 @@ OWN_TRANSACTIONS = {
         "open", "transact", "begin_space", "fill", "switch_space", "secret", "adopt", "seal", "reseal",
         "acknowledge", "register", "unregister",
     },
-    # Journals into the chain of the tenant; rows into buckets; totals of tenants (decision 0085).
+    # Journals into the chain of the tenant; totals of tenants (decision 0085).
     "stores/cassandra/journal.py": {"collect"},
-    "stores/cassandra/upkeep.py": {"remove_dropped", "move_some"},
     "stores/cassandra/tenant_totals.py": {"begin"},
 }  # fmt: skip
 """Functions of stores that begin a transaction (decision 0004)."""

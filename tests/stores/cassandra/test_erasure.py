@@ -33,8 +33,8 @@ def cluster() -> Iterator[Cluster]:
         cluster.stop()
 
 
-def engine(cluster: Cluster, keyring: Keyring | None = None, **options: int) -> MemoryEngine:
-    store = CassandraStore(cluster.url(copies=1, **options), keyring=keyring, seals=keyring is not None)
+def engine(cluster: Cluster, keyring: Keyring | None = None) -> MemoryEngine:
+    store = CassandraStore(cluster.url(copies=1), keyring=keyring, seals=keyring is not None)
     return MemoryEngine(store=store, embedder=WordEmbedder(), keyring=keyring)
 
 
@@ -56,13 +56,11 @@ def alter(cluster: Cluster, option: str) -> None:
             session.execute(f"ALTER TABLE {table} WITH {option}")
 
 
-@pytest.mark.parametrize("options", [{}, {"split_above": 0}], ids=["rows", "buckets"])
 async def test_the_receipt_says_what_the_nodes_still_keep_until_they_have_dropped_it(
-    cluster: Cluster, options: dict[str, int]
+    cluster: Cluster,
 ) -> None:
     node = cluster.nodes[0]
-    async with engine(cluster, **options) as opened:
-        await opened.add("Coffee in Oslo", actor=BEN)  # the table of vectors is made by now
+    async with engine(cluster) as opened:
         alter(cluster, "compression = {'enabled': false}")  # so that files can be searched for it
         await opened.add(f"The door opens with {SECRET}", actor=ANA)
         await opened.add("Tea in Bergen", actor=BEN)

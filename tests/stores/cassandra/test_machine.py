@@ -24,14 +24,6 @@ class CassandraMachine(StoreMachine):
         return CassandraStore(f"{self.url}&prefix={hashlib.sha256(str(folder).encode()).hexdigest()[:12]}")
 
 
-class SplitCassandraMachine(CassandraMachine):
-    """With every scope of more than one memory in buckets of two values."""
-
-    def new_store(self, folder: Path) -> RecordStore:
-        prefix = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-        return CassandraStore(f"{self.url}&prefix={prefix}&split_above=1&bucket_size=2")
-
-
 @pytest.fixture(autouse=True, scope="module")
 def given_node(cassandra: str) -> None:
     CassandraMachine.url = cassandra
@@ -41,5 +33,3 @@ TestCassandraMachine = CassandraMachine.TestCase
 TestCassandraMachine.settings = settings(
     max_examples=RUNS, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
-TestSplitCassandraMachine = SplitCassandraMachine.TestCase
-TestSplitCassandraMachine.settings = TestCassandraMachine.settings

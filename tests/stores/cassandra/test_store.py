@@ -32,13 +32,6 @@ class TestCassandraStore(RecordStoreContract):
         return CassandraStore(f"{self.url}&prefix={prefix_of(folder)}")
 
 
-class TestSplitCassandraStore(TestCassandraStore):
-    """With every scope of more than two memories in buckets of three values."""
-
-    def new_store(self, folder: Path) -> RecordStore:
-        return CassandraStore(f"{self.url}&prefix={prefix_of(folder)}&split_above=2&bucket_size=3")
-
-
 class TestSealedCassandraStore(TestCassandraStore):
     """With the content of memories sealed by their subjects' keys."""
 

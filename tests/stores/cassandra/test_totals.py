@@ -108,15 +108,14 @@ async def test_the_partitions_that_a_write_and_a_question_ask_do_not_grow_with_t
     await store.close()
 
 
-@pytest.mark.parametrize("options", ["", "&split_above=1&bucket_size=2"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_it_is_exact_whatever_is_written_and_removed(
-    new_store: Makes, monkeypatch: pytest.MonkeyPatch, seed: int, options: str
+    new_store: Makes, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(tenant_totals, "MAX_UNCOLLECTED", 2)
     monkeypatch.setattr(tenant_totals, "MAX_COLLECTED", 3)
     monkeypatch.setattr(tenant_totals, "_MAX_LISTED", 3)
-    store, choice = await opened(new_store, options), random.Random(seed)
+    store, choice = await opened(new_store), random.Random(seed)
     there: list[Memory] = []
     kinds = (Kind.LONG_TERM, Kind.EPISODIC)
     for step in range(40):

@@ -8,16 +8,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from mnemic.errors import InvalidConfig
 
-_OPTIONS = frozenset(
-    {"bucket_size", "ca", "consistency", "copies", "datacenter", "prefix", "protocol", "split_above", "timeout"}
-)
+_OPTIONS = frozenset({"ca", "consistency", "copies", "datacenter", "prefix", "protocol", "timeout"})
 _LEVELS = frozenset({"quorum", "local_quorum"})
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """Hosts of a cluster, keyspace and connection settings. `prefix` separates one installation from others in the
-    keyspace; a scope of more than `split_above` memories is split into buckets of `bucket_size` values.
+    keyspace.
     """
 
     hosts: tuple[str, ...]
@@ -32,8 +30,6 @@ class Address:
     ca: Path | None = None
     timeout: float = 1.0
     protocol: int = 5
-    split_above: int = 10_000
-    bucket_size: int = 4096
 
     @classmethod
     def from_url(cls, url: str) -> Address:
@@ -70,6 +66,4 @@ def _read(url: str) -> Address:
         ca=Path(options["ca"]) if "ca" in options else None,
         timeout=float(options.get("timeout", 1.0)),
         protocol=int(options.get("protocol", 5)),
-        split_above=int(options.get("split_above", 10_000)),
-        bucket_size=max(1, int(options.get("bucket_size", 4096))),
     )

@@ -18,10 +18,9 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import CommitUnknown, MnemicError
-from mnemic.stores.cassandra.buckets import BucketPlan, Buckets
 from mnemic.stores.cassandra.connection import pause, some_at_once
-from mnemic.stores.cassandra.encoding import sortable_key, unpack_row
-from mnemic.stores.cassandra.partitions import Head, Known, Written, in_batches, redo_of
+from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
+from mnemic.stores.cassandra.partitions import Head, Known, Partitions, Written, in_batches, redo_of
 from mnemic.stores.cassandra.routing import (
     EVERYWHERE,
     JOURNAL,
@@ -53,10 +52,9 @@ _Note = tuple[str, tuple[object, ...]]
 class Commits:
     """Commits of one process."""
 
-    def __init__(self, buckets: Buckets) -> None:
-        self._buckets = buckets
-        self._partitions = buckets.partitions
-        self._link = self._partitions.link
+    def __init__(self, partitions: Partitions) -> None:
+        self._partitions = partitions
+        self._link = partitions.link
         self._ahead: OrderedDict[Partition, int | None] = OrderedDict()
         """The versions at which scopes were listed for a commit that is expected (`_list`)."""
         self._passed: OrderedDict[str, str] = OrderedDict()
@@ -83,11 +81,9 @@ class Commits:
             return self._keep_answers(view, read) if sure or await self.holds(view, others) else False
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
         # without an entry could not be erased.
-        plans = {home: await self._buckets.plan(view, home) for home in written}
-        await self._prepare(view, plans)
-        await self._buckets.store(plans)
+        await self._prepare(view, written)
         beside = {EVERYWHERE, *(of_tenant(home.tenant) for home in written)}
-        rows = {home: plan.rows for home, plan in plans.items()}
+        rows = {home: _written_rows(view, home) for home in written}
         single = len(written) == 1 and len(in_batches(rows[written[0]])) == 1
         # One partition and one batch: a single lightweight transaction decides and writes.
         if single and others <= beside and not _switches_space(view):
@@ -112,16 +108,14 @@ class Commits:
             state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
         )
 
-    async def _prepare(self, view: View, plans: Mapping[Partition, BucketPlan]) -> None:
+    async def _prepare(self, view: View, written: Collection[Partition]) -> None:
         """List new partitions, and those with lines to be collected, in the directory."""
         notes: list[_Note] = []
-        for home, plan in plans.items():
+        for home in written:
             head = view.heads[home]
             lines = any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items())
             if self._ahead.get(home, -1) != head.version:
                 notes += self._notes_of(home, head, lines=lines)
-            if plan.begins or plan.drops:
-                notes.append(self._note_of(home))
         await self._link.write(notes)
 
     async def _list(self, home: Partition, head: Head) -> None:
@@ -143,11 +137,9 @@ class Commits:
             notes.append(("list", (*self._partitions.shard(home.tenant), home.level, home.owner)))
         before = head.small.get((NAMES[LANE], sortable_key(home[width_of(LANE) :])))
         if lines and (before is None or _is_collected(before)):
-            notes.append(self._note_of(home))
+            place = (*self._partitions.shard(home.tenant), home.level, home.owner)
+            notes.append(("note", (*place, secrets.token_hex(8))))
         return notes
-
-    def _note_of(self, home: Partition) -> _Note:
-        return "note", (*self._partitions.shard(home.tenant), home.level, home.owner, secrets.token_hex(8))
 
     async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
         """Commit by one lightweight transaction on one partition."""
@@ -426,6 +418,14 @@ class Commits:
         for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
+
+
+def _written_rows(view: View, home: Partition) -> list[Written]:
+    """Return the rows that a view changes in a partition, as they are stored."""
+    return [
+        (NAMES[table], sortable_key(key[width_of(table) :]), None if row is None else pack_row(row[width_of(table) :]))
+        for (table, key), row in view.changes[home].items()
+    ]
 
 
 def _begins(view: View, home: Partition) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -17,7 +16,6 @@ from cassandra import (
     ConsistencyLevel,
     CoordinationFailure,
     DriverException,
-    InvalidRequest,
     OperationTimedOut,
     Timeout,
     Unauthorized,
@@ -37,7 +35,7 @@ from cassandra.policies import (
     RoundRobinPolicy,
     TokenAwarePolicy,
 )
-from cassandra.protocol import ErrorMessage, OverloadedErrorMessage, ServerError, SyntaxException
+from cassandra.protocol import ErrorMessage, OverloadedErrorMessage, ServerError
 from cassandra.query import BatchStatement, BatchType, tuple_factory
 
 from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreOlder, StoreUnavailable
@@ -168,8 +166,6 @@ _OPENING_SECONDS = 10.0
 """Least seconds for an answer while a store is opened: nobody waits for a memory yet, and a starting node is slow."""
 
 _SCHEMA_SECONDS = 60.0
-_OTHERS_SECONDS = 20.0
-"""Seconds for which a process waits for another one that creates a table."""
 
 
 class Connection:
@@ -181,8 +177,6 @@ class Connection:
         self._cluster: Any = None
         self._session: Any = None
         self._prepared: dict[str, Any] = {}
-        self._extended: dict[str, bool] = {}
-        self._extending = threading.Lock()
         self.durable = True
         self.keyspace = address.keyspace
         levels = ConsistencyLevel
@@ -224,7 +218,6 @@ class Connection:
         self._make(session)
         session.set_keyspace(address.keyspace)
         self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
-        self._extended = {}
         kept = session.execute(self._prepared["settings"]).one()
         self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
         self._session = session
@@ -271,40 +264,12 @@ class Connection:
         if int(found[0][0]) < VERSION:
             raise StoreOlder
 
-    async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
-        """Create an optional table, and prepare its statements; return False if the cluster does not support it."""
-        if self._session is None:
-            raise StoreUnavailable("closed")
-        if name not in self._extended:
-            # One process creates it: two that create a table at the same time may create two different ones.
-            first = await self.change([("know", (name, "made"))], settled=None)
-            try:
-                await asyncio.to_thread(self._extend, name, texts, statements, wait=0.0 if first else _OTHERS_SECONDS)
-                self._extended[name] = True
-            except (InvalidRequest, SyntaxException):
-                self._extended[name] = False
-            except DRIVER_ERRORS as error:
-                raise as_mnemic_error(error) from error
-        return self._extended[name]
-
-    def _extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str], *, wait: float) -> None:
-        tables, until = self._cluster.metadata.keyspaces[self.keyspace].tables, time.monotonic() + wait
-        with self._extending:
-            while name not in tables and time.monotonic() < until:
-                time.sleep(0.2)
-            if name not in tables or not tables[name].indexes:
-                for text in texts:
-                    self._session.execute(text, timeout=_SCHEMA_SECONDS)
-            self._prepared |= {each: self._session.prepare(text) for each, text in statements.items()}
-
     async def _is_known(self, name: str) -> bool:
         return bool(await self.ask("known", (name,), serial=True))
 
-    async def ask(
-        self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False, of_one: bool = False
-    ) -> Found:
+    async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False) -> Found:
         """Return the rows of a statement. With `serial` pending commits are settled first; with `of_all` every replica
-        answers, and gets its missing rows; with `of_one` a single one answers.
+        answers, and gets its missing rows.
         """
         bound = self._bound(name, values)
         bound.is_idempotent = True
@@ -312,8 +277,6 @@ class Connection:
             bound.consistency_level = self._serial
         if of_all:
             bound.consistency_level = ConsistencyLevel.ALL
-        if of_one:
-            bound.consistency_level = ConsistencyLevel.LOCAL_ONE
         return await self._try_answer(lambda: self._answer(bound))
 
     async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:

@@ -22,9 +22,8 @@ from mnemic.stores.audit_chain import Sign, decode_event, encode_event, follows,
 from mnemic.stores.cassandra import tenant_totals
 from mnemic.stores.cassandra.connection import pause
 from mnemic.stores.cassandra.partitions import Partitions
-from mnemic.stores.cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
+from mnemic.stores.cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, NAMES, Partition
 from mnemic.stores.cassandra.tenant_totals import ScopeTotals
-from mnemic.stores.cassandra.upkeep import Upkeep
 from mnemic.stores.codec import dump, load
 from mnemic.stores.row_store_adapter import audit_and_outbox
 from mnemic.stores.row_store_adapter.tables import AUDIT
@@ -60,15 +59,12 @@ _Place = tuple[int, str]
 
 
 class _Waiting(NamedTuple):
-    """Lines of a journal, the position up to which it was collected by its own record, and whether its scope has
-    buckets.
-    """
+    """Lines of a journal, and the position up to which it was collected by its own record."""
 
     home: Partition
     collected: int
     before: str
     lines: list[_Line]
-    split: bool = False
     counted: ScopeTotals | None = None
     """The scope as of the same moment."""
 
@@ -132,7 +128,6 @@ async def _append(rows: RowChange, home: Partition, what: str, text: str, sign: 
 async def collect(
     store: RowStore,
     partitions: Partitions,
-    upkeep: Upkeep,
     tenant: str | None,
     sign: Sign | None,
     *,
@@ -150,10 +145,9 @@ async def collect(
         for _ in range(_ROUNDS):
             waiting = await asyncio.gather(*(_look_into_journal(store, partitions, home) for home in sorted(left)))
             await store.transact(partial(_append_lines, waiting=waiting, sign=sign))
-            moved = {each.home: await upkeep.step(each.home) for each in waiting if each.split}
             empty = await asyncio.gather(*(store.transact(partial(_empty_journal, waiting=each)) for each in waiting))
             for each, nothing_left in zip(waiting, empty, strict=True):
-                if nothing_left and moved.get(each.home, True):
+                if nothing_left:
                     await partitions.unnote(each.home, notes[each.home])
                 # A full page means that more lines may follow, even ones committed since.
                 if len(each.lines) < _LINES:
@@ -202,10 +196,10 @@ async def _look_into_journal(store: RowStore, partitions: Partitions, home: Part
 
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     """Return the first lines of a journal."""
-    found, split = await rows.get(LANE, [home]), bool(await rows.get(SPLIT, [home]))
+    found = await rows.get(LANE, [home])
     counted = await tenant_totals.scope_totals(rows, home)
     if not found:
-        return _Waiting(home, 0, "", [], split, counted)
+        return _Waiting(home, 0, "", [], counted)
     lines: list[_Line] = []
     # Start at the first line that may exist: removed lines before it stay as tombstones for days, and a server that
     # meets too many of them refuses the read.
@@ -215,7 +209,7 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
         # raised.
         lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
     last, hashed, collected, before = found[0][3:]
-    return _Waiting(home, collected, before, lines, split, counted, (last, hashed))
+    return _Waiting(home, collected, before, lines, counted, (last, hashed))
 
 
 async def _append_lines(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
@@ -258,8 +252,7 @@ async def _empty_journal(rows: RowChange, waiting: _Waiting) -> bool:
         await rows.remove(JOURNAL, [(*waiting.home, line.number) for line in waiting.lines])
         place = [waiting.lines[-1].number, waiting.lines[-1].hash]
     await rows.put(LANE, [(*waiting.home, last, hashed, *place)])
-    dropped = await rows.scan(DROPPED, waiting.home, limit=1) if waiting.split else []
-    return bool(last == place[0]) and not dropped
+    return bool(last == place[0])
 
 
 async def _chain_lines(rows: RowChange, tenant: str, lines: Sequence[tuple[_Line, bool]], sign: Sign | None) -> None:

@@ -344,26 +344,13 @@ class Partitions:
         values = (*self.key(home), name, first, end, limit)
         return await self.link.ask("scan_back" if reverse else "scan", values)
 
-    async def every(self, home: Partition, name: str) -> list[tuple[bytes, bytes]] | None:
-        """Read the rows of a table from every replica, which repairs each; None if one is away."""
-        try:
-            rows = await self.link.ask("whole", (*self.key(home), name), of_all=True)
-            return [(key, stored) for key, stored, _ in rows]
-        except (StoreBusy, StoreUnavailable):
-            return None
-
     async def repair(self, home: Partition, name: str) -> bool:
-        """Give each replica its missing rows of a table; return False if one is away."""
-        return await self.every(home, name) is not None
-
-    async def split(self, tenant: str | None = None) -> list[Partition]:
-        """Return the scopes with buckets, of a tenant or of all."""
-        if tenant is not None:
-            rows = await self.link.ask("split_of", self.shard(tenant))
-        else:
-            found = await asyncio.gather(*(self.link.ask("all_split", (shard,)) for shard in range(SHARDS)))
-            rows = [row for some in found for row in some if row[0].startswith(self._prefix)]
-        return sorted(Partition(stored[len(self._prefix) :], level, owner) for stored, level, owner in rows)
+        """Read a table from every replica, which gives each its missing rows; return False if one is away."""
+        try:
+            await self.link.ask("whole", (*self.key(home), name), of_all=True)
+        except (StoreBusy, StoreUnavailable):
+            return False
+        return True
 
     async def tenants(self) -> list[str]:
         """Return all tenants."""

@@ -62,14 +62,6 @@ LATEST = Table("latest", ("tenant", "place"), ("level", "owner", "floor", "recen
 TOTAL = Table("total", ("tenant", "kind"), ("memories", "bytes"))
 """The usage of a tenant as far as it is counted."""
 
-SPLIT = Table("split", ("tenant", "level", "owner"), ("moved", "filled"))
-"""Of a scope with buckets: the identifier up to which its memories were moved there (None: all of them), and the number
-of values in each bucket, as numbers with commas.
-"""
-
-DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dimension"))
-"""Values in buckets that no row names any more."""
-
 CHANGED = Table("changed", ("tenant", "level", "owner"), ("floor", "recent"))
 """The memories changed last in a scope: change count and identifier of each, as far back as the change count `floor`,
 which is left out. A process that knows the scope as it was then reads these alone.
@@ -77,9 +69,6 @@ which is left out. A process that knows the scope as it was then reads these alo
 
 PASSING = Table("passing", ("tenant",), ("change",))
 """The last change of a tenant's marks. Until the announced scopes have got other versions, writers may miss it."""
-
-LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
-"""Columns of a row that are in a bucket if its scope has buckets."""
 
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
@@ -94,14 +83,12 @@ NAMES = {
     PROJECTION: "a.projection",
     SCOPE: "a.scope",
     SPACE: "a.space",
-    SPLIT: "a.split",
     TENANT: "a.tenant",
     TOTAL: "a.total",
     USAGE: "a.usage",
     AUDIT: "audit",
     COLLECTED: "collected",
     COUNTED: "counted",
-    DROPPED: "dropped",
     EARLIER: "earlier",
     JOURNAL: "journal",
     LATEST: "latest",
@@ -116,7 +103,7 @@ NAMES = {
 
 SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
 
-_OF_SCOPE = frozenset({CHANGED, MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
+_OF_SCOPE = frozenset({CHANGED, MEMORY, SCOPE, USAGE, JOURNAL, LANE})
 _OF_TENANT = frozenset({MARK, PASSING, TENANT})
 _OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})

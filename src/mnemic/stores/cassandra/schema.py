@@ -36,13 +36,6 @@ TABLES = (
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.change (
         id text, part text, redo blob, state text static, PRIMARY KEY (id, part)) WITH {_SOON}""",
     "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
-    # Large columns of rows of large scopes. A value is written once, under a unique name, before a row names it.
-    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.bucket (
-        tenant text, level text, owner text, bucket int, name text, memory text, dimension int, value blob,
-        PRIMARY KEY ((tenant, level, owner, bucket), name)) WITH {_SOON}""",
-    # The scopes that have buckets.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.split (
-        shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",
     # The identifiers that archives are assigning to memories now, with their scopes.
     """CREATE TABLE IF NOT EXISTS {keyspace}.claim (
         tenant text, memory text, level text, owner text, PRIMARY KEY ((tenant, memory)))
@@ -51,23 +44,6 @@ TABLES = (
 
 LAST_TABLE = "claim"
 """The last of the tables: if it exists, all of them do."""
-
-_IN_BUCKET = "WHERE tenant = ? AND level = ? AND owner = ? AND bucket = ?"
-
-VECTORS = (
-    # The vectors of memories in buckets, for all of one dimension.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.vectors_{dimension} (
-        tenant text, level text, owner text, bucket int, name text, memory text, vector vector<float, {dimension}>,
-        PRIMARY KEY ((tenant, level, owner, bucket), name))""",
-    """CREATE INDEX IF NOT EXISTS vectors_{dimension}_nearest ON {keyspace}.vectors_{dimension} (vector)
-        USING 'sai' WITH OPTIONS = {{'similarity_function': 'cosine'}}""",
-)
-VECTOR_STATEMENTS = {
-    "vector_put_{dimension}": "INSERT INTO vectors_{dimension} (tenant, level, owner, bucket, name, memory, vector)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-    "vector_remove_{dimension}": "DELETE FROM vectors_{dimension} USING TIMESTAMP ? " + _IN_BUCKET + " AND name = ?",
-    "nearest_{dimension}": "SELECT memory FROM vectors_{dimension} " + _IN_BUCKET + " ORDER BY vector ANN OF ? LIMIT ?",
-}
 
 _HERE = "WHERE tenant = ? AND level = ? AND owner = ?"
 _LISTED = "WHERE shard = ? AND tenant = ? AND level = ? AND owner = ?"
@@ -105,14 +81,6 @@ STATEMENTS = {
     "redone": "SELECT redo FROM change WHERE id = ? AND part = ?",
     "forget": "DELETE FROM change USING TIMESTAMP ? WHERE id = ?",
     "left": "SELECT id, part, WRITETIME(redo) FROM change",
-    "value_put": "INSERT INTO bucket (tenant, level, owner, bucket, name, memory, dimension, value)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    "values": f"SELECT name, value FROM bucket {_IN_BUCKET} AND name IN ?",
-    "value_names": f"SELECT name, memory, dimension FROM bucket {_IN_BUCKET}",
-    "value_remove": f"DELETE FROM bucket USING TIMESTAMP ? {_IN_BUCKET} AND name = ?",
-    "split": "INSERT INTO split (shard, tenant, level, owner) VALUES (?, ?, ?, ?)",
-    "all_split": "SELECT tenant, level, owner FROM split WHERE shard = ?",
-    "split_of": "SELECT tenant, level, owner FROM split WHERE shard = ? AND tenant = ?",
     "claim": "INSERT INTO claim (tenant, memory, level, owner) VALUES (?, ?, ?, ?) IF NOT EXISTS",
     "claimed": "SELECT level, owner FROM claim WHERE tenant = ? AND memory = ?",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -18,19 +18,15 @@ from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.stores.audit_chain import encode_event
 from mnemic.stores.cassandra import journal, tenant_totals, upkeep
 from mnemic.stores.cassandra.address import Address
-from mnemic.stores.cassandra.buckets import MAX_NOMINATED, Buckets
 from mnemic.stores.cassandra.commit import Commits
 from mnemic.stores.cassandra.connection import Connection, pause
 from mnemic.stores.cassandra.partitions import Partitions
 from mnemic.stores.cassandra.routing import EVERYWHERE, NAMES, Partition, of_audit, of_tenant
 from mnemic.stores.cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View
-from mnemic.stores.cassandra.upkeep import Upkeep
-from mnemic.stores.codec import DAMAGED
-from mnemic.stores.in_memory_reads import StoredMemories
 from mnemic.stores.row_store_adapter import LayeredStore, auxiliary_records
 from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
 from mnemic.stores.row_store_adapter.store import LayeredSnapshot
-from mnemic.stores.row_store_adapter.tables import AUDIT, MEMORY, PROJECTION, MemoryRow
+from mnemic.stores.row_store_adapter.tables import AUDIT, PROJECTION
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
 from mnemic.stores.transaction_work import Step, drive
 from mnemic.types import (
@@ -40,10 +36,7 @@ from mnemic.types import (
     Memory,
     OutboxEntry,
     Scope,
-    Scored,
     Usage,
-    Vector,
-    VectorSpace,
     Where,
 )
 from mnemic.types.capabilities import Capabilities
@@ -65,10 +58,7 @@ class CassandraRows:
     def __init__(self, address: Address) -> None:
         self.link = Connection(address)
         self.partitions = Partitions(self.link, address.prefix)
-        self.split_above = address.split_above
-        self._buckets = Buckets(self.partitions, above=address.split_above, size=address.bucket_size)
-        self._commits = Commits(self._buckets)
-        self.upkeep = Upkeep(self, self._buckets, self._commits)
+        self._commits = Commits(self.partitions)
         self._turns: WeakValueDictionary[tuple[int, Partition], asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -104,7 +94,7 @@ class CassandraRows:
         key. The write itself checks all of it again, so nothing is confirmed here.
         """
         known = await self._commits.prepare(home, path)
-        within, outside = View(self._buckets), View(self._buckets)
+        within, outside = View(self.partitions), View(self.partitions)
         within.heads[home] = replace(known.head)
         try:
             found, known = await asyncio.gather(
@@ -120,11 +110,10 @@ class CassandraRows:
         return result
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Remove leftovers of ended processes, and finish moving rows into buckets. The nodes' compactions drop the
-        removed rows once `gc_grace_seconds` are over.
+        """Remove leftovers of ended processes. The nodes' compactions drop the removed rows once `gc_grace_seconds` are
+        over.
         """
         await self.partitions.sweep()
-        await self.upkeep.tidy()
         return 0
 
     async def _repeat_work(self, work: Callable[[Any], Awaitable[T]], seconds: float, *, recalls: bool = False) -> T:
@@ -133,7 +122,7 @@ class CassandraRows:
         unanswered: list[tuple[UnansweredTransaction, T]] = []
         tried = 0
         while True:
-            view = View(self._buckets, recalls=recalls and tried == 0)
+            view = View(self.partitions, recalls=recalls and tried == 0)
             async with self._in_turn(wanted):
                 try:
                     if arrived := await self._late_results(unanswered):
@@ -247,7 +236,7 @@ class CassandraTransaction(LayeredTransaction):
 
 
 class CassandraSnapshot(LayeredSnapshot):
-    """A snapshot with a `nearest` that queries the bucket index of large scopes, and rescores its candidates."""
+    """A snapshot whose first question reads the heads of all its scopes."""
 
     async def speakers(self, where: Where) -> frozenset[str]:
         """Return the port's answer. A search asks it first: the heads that it needs are read at once."""
@@ -260,51 +249,6 @@ class CassandraSnapshot(LayeredSnapshot):
     ) -> dict[str, str]:
         """Return the port's `marks`."""
         return await auxiliary_records.marks(self._rows, tenant, prefix, after, limit)
-
-    async def nearest(
-        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
-    ) -> list[Scored]:
-        if not self._scopes.rows.sealer.opens and len(vector) == 4 * self._space.dimension:
-            for asked in (2 * limit + 20, MAX_NOMINATED):
-                nominated = await self._nominate_candidates(where.scopes, vector, min(asked, MAX_NOMINATED))
-                if nominated is None:
-                    break
-                found = await nominated.nearest(where, vector, limit=limit, space=space)
-                if len(found) >= limit:
-                    return found
-        return await super().nearest(where, vector, limit=limit, space=space)
-
-    async def _nominate_candidates(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
-        """Return the snapshot of the candidates in split scopes and of all memories in the others; None if no scope is
-        split.
-        """
-        assert isinstance(self._rows, View)
-        stored, split = [], False
-        for scope in dict.fromkeys(scopes):
-            home = Partition(*place_of(scope))
-            memory_ids = await self._rows.nearest_by_index(home, vector, asked)
-            if memory_ids is None:
-                stored.append((await self._scopes.state(self._rows, scope))[1])
-                continue
-            split = True
-            rows = await self._rows.get(MEMORY, [(*home, memory_id) for memory_id in memory_ids])
-            memories = map(self._scopes.rows.read_fields, (MemoryRow(*row) for row in rows))
-            named = {(scope.tenant, memory.memory_id): memory for memory in memories}
-            damaged = {place for place, memory in named.items() if memory.content is DAMAGED}
-            stored.append(StoredMemories(named, damaged=damaged))
-        joined = StoredMemories.join_memories(stored)
-        return _Nominated(self._rows, self._scopes, self._space, joined) if split else None
-
-
-class _Nominated(LayeredSnapshot):
-    """A snapshot of these memories alone."""
-
-    def __init__(self, rows: RowReads, scopes: ScopeCache, space: VectorSpace, stored: StoredMemories) -> None:
-        super().__init__(rows, scopes, space)
-        self._only = stored
-
-    async def _memories_in(self, scopes: Sequence[Scope]) -> StoredMemories:
-        return self._only
 
 
 class CassandraStore(LayeredStore):
@@ -331,18 +275,9 @@ class CassandraStore(LayeredStore):
         self._collecting: set[str] = set()
         """The tenants with journals that a query for their usage is collecting."""
 
-    @property
-    def capabilities(self) -> Capabilities:
-        exact_up_to = None if self._sealer.opens else self._database.split_above
-        return replace(super().capabilities, exact_up_to=exact_up_to)
-
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         await self._collect(tenant)
-        found = await super().traces(tenant, memory_ids, fingerprints)
-        # Values that no row names: of attempts that lost a race; they stay only while a replica is away.
-        for home in await self._database.partitions.split(tenant):
-            found["memory"] += sum(memory in memory_ids for memory in await self._database.upkeep.sweep(home))
-        return found
+        return await super().traces(tenant, memory_ids, fingerprints)
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
@@ -442,4 +377,4 @@ class CassandraStore(LayeredStore):
 
     async def _collect(self, tenant: str | None, *, most: int | None = None) -> None:
         database = self._database
-        await journal.collect(self._ready, database.partitions, database.upkeep, tenant, self._sealer.sign, most=most)
+        await journal.collect(self._ready, database.partitions, tenant, self._sealer.sign, most=most)

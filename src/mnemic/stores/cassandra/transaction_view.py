@@ -11,7 +11,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mnemic.ports.database_backend import Row, RowReads, Table
-from mnemic.stores.cassandra.buckets import complete_row, named_by
 from mnemic.stores.cassandra.connection import some_at_once
 from mnemic.stores.cassandra.encoding import end_of, pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.partitions import REPEATED, Head, Known
@@ -20,11 +19,9 @@ from mnemic.stores.cassandra.routing import (
     AUDIT_END,
     CHANGED,
     EVERYWHERE,
-    LARGE,
     NAMES,
     OF_MEMORY,
     SMALL,
-    SPLIT,
     Partition,
     of_audit,
     of_tenant,
@@ -35,8 +32,7 @@ from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, S
 from mnemic.stores.transaction_work import Step, drive
 
 if TYPE_CHECKING:
-    from mnemic.stores.cassandra.buckets import Buckets, Place, ValueAddress
-    from mnemic.stores.cassandra.partitions import Answer, Question
+    from mnemic.stores.cassandra.partitions import Answer, Partitions, Question
 
 T = TypeVar("T")
 
@@ -103,13 +99,10 @@ def marks_under(path: str) -> tuple[Any, ...]:
 class View:
     """The port's `RowChange`. Its queries are steps that the driver of the work awaits."""
 
-    def __init__(self, buckets: Buckets, *, recalls: bool = False) -> None:
+    def __init__(self, partitions: Partitions, *, recalls: bool = False) -> None:
         self.recalls = recalls
         """Take what this process knows of a scope without asking: the commit finds out whether it has changed."""
-        self._buckets = buckets
-        self._partitions = buckets.partitions
-        self._names: dict[tuple[Partition, Place], ValueAddress | None] = {}
-        """The values named by rows that this view has read."""
+        self._partitions = partitions
         self.heads: dict[Partition, Head] = {}
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
         self.homes: dict[Row, Partition] = {}
@@ -198,7 +191,7 @@ class View:
 
     async def _read_apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
         for _ in range(_LOOKS_APART):
-            view = View(self._buckets)
+            view = View(self._partitions)
             view.changes, view.homes = self.changes, dict(self.homes)
             with suppress(PartitionChanged):
                 return await drive(work, view)
@@ -297,7 +290,7 @@ class View:
                     self._partitions.answers.note_single(asked[0])
                 get = partial(self._partitions.get, home, NAMES[table], asked)
                 found = await self._ask_table(home, table, tuple(asked), get)
-            rows += await self._read(home, table, found)
+            rows += self._rows_of(home, table, found)
         return rows
 
     def _under_known_path(self, home: Partition, head: Head, keys: Sequence[Row]) -> Answer | None:
@@ -338,7 +331,7 @@ class View:
             span = (first, end, limit, asked.reverse)
             scan = partial(self._partitions.scan, home, NAMES[table], *span[:3], reverse=asked.reverse)
             found = await self._ask_table(home, table, span, scan)
-        rows = {table.key_of(row): row for row in await self._read(home, table, found)}
+        rows = {table.key_of(row): row for row in self._rows_of(home, table, found)}
         return asked.first(table, [row for row in (rows | changed).values() if row is not None])
 
     async def _audit(self, asked: _Range) -> list[Row]:
@@ -378,43 +371,11 @@ class View:
         head.sure = bool(answer)
         return [(key, stored) for key, stored, _, _ in answer]
 
-    async def _read(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> list[Row]:
-        values = await self._values(home, table, found) if table in LARGE else {}
-        rows = [(*home[: width_of(table)], *complete_row(table, stored, values)) for _, stored in found]
+    def _rows_of(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> list[Row]:
+        rows = [(*home[: width_of(table)], *unpack_row(stored)) for _, stored in found]
         if table in (MEMORY, PLACE):
             self.homes |= {(home.tenant, row[table.key.index("memory_id")]): home for row in rows}
         return rows
-
-    async def _values(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> dict[str, bytes]:
-        """Return the values that these rows name. A missing one was removed with its row meanwhile, or a majority lacks
-        it for a moment while nodes join or leave: only a value that no replica has is lost.
-        """
-        names = {key: named_by(stored) for key, stored in found}
-        self._names |= {(home, (NAMES[table], key)): named for key, named in names.items()}
-        wanted = [named for named in names.values() if named is not None]
-        values = await self._buckets.values(home, wanted) if wanted else {}
-        for _ in range(2):
-            lacking = [named for named in wanted if named.name not in values]
-            if not lacking:
-                break
-            state = await self._partitions.state(home)
-            if state[0] != self.heads[home].version or state[2] is not None:
-                raise PartitionChanged
-            values |= await self._buckets.values(home, lacking, of_all=True)
-        return values
-
-    async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, ValueAddress | None]:
-        """Return the values that the stored rows with these keys name."""
-        asked: defaultdict[Table, list[bytes]] = defaultdict(list)
-        for table, key in changed:
-            asked[table].append(sortable_key(key[width_of(table) :]))
-        for table, keys in asked.items():
-            unknown = [key for key in keys if (home, (NAMES[table], key)) not in self._names]
-            if unknown and self.heads[home].version is not None:
-                found = self._check_version(self.heads[home], await self._partitions.get(home, NAMES[table], unknown))
-                self._names |= {(home, (NAMES[table], key)): named_by(stored) for key, stored in found}
-        places = [(NAMES[table], key) for table, keys in asked.items() for key in keys]
-        return {place: self._names.get((home, place)) for place in places}
 
     def small(self, table: Table, key: Row) -> Row | None:
         """Return a row of a small table in a partition that this view has read."""
@@ -424,24 +385,6 @@ class View:
             return self.changes[home][table, key]
         stored = self.heads[home].small.get((NAMES[table], sortable_key(key[width_of(table) :])))
         return None if stored is None else (*home[: width_of(table)], *unpack_row(stored))
-
-    async def nearest_by_index(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
-        """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
-        None if the scope is not split or not wholly moved, or the cluster has no vector index.
-        """
-        step: Step[set[str] | None] = Step(partial(self._nearest_by_index, home, vector, limit))
-        return await step
-
-    async def _nearest_by_index(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
-        await self.head(home)
-        split = self.small(SPLIT, home)
-        if split is None or split[3] is not None:
-            return None
-        return await self._buckets.nearest_in_buckets(home, len(split[4].split(",")), vector, limit)
-
-    def is_moved(self, home: Partition, table: Table, key: Row) -> bool:
-        """Check whether a row that this view has read names a value."""
-        return self._names.get((home, (NAMES[table], sortable_key(key[width_of(table) :])))) is not None
 
     async def claim(self, home: Partition, memory_id: str) -> bool:
         """Claim an identifier that comes from elsewhere; return False if another scope of the tenant has it."""

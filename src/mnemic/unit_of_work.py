@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from mnemic.ports.batched_transactions import BatchedTransactions
+from mnemic.ports.record_store import BatchedTransactions
 from mnemic.types import Actor, AuditEvent, Change, Deadline, JsonValue, Memory, OutboxEntry, Scope, Status
 
 if TYPE_CHECKING:

@@ -135,7 +135,7 @@ def test_the_power_cut_shows_what_was_not_synced(
             real(path)
 
     for module in ("mnemic.stores.atomic_files", "mnemic.operations.backup_folder", "mnemic.operations.sqlite.backup"):
-        monkeypatch.setattr(f"{module}.synced", forgetful)
+        monkeypatch.setattr(f"{module}.sync_to_disk", forgetful)
     with SyncedNames(store.parent) as disk:
         backup.take(store, store.parent / "monday", NOW)
         disk.cut(tmp_path / "image")
@@ -183,15 +183,6 @@ def test_a_part_that_somebody_is_making_stays(store: Path) -> None:
         assert atomic_files.left_parts(store.parent) == []
         backup.take(store, store.parent / "monday", NOW)
         assert mine.is_dir()
-
-
-def test_a_part_of_an_earlier_version_is_judged_by_its_process(store: Path) -> None:
-    alive, dead = (store.with_name(f".x.{number}.part") for number in (os.getpid(), 2**22 + 1))
-    for part in (alive, dead, store.with_name(".note.part")):
-        part.write_text("half a copy")
-    assert atomic_files.clear_parts(store.parent) == [dead]
-    assert alive.exists()
-    assert store.with_name(".note.part").exists()
 
 
 def test_there_is_nothing_to_remove_where_there_is_no_folder(tmp_path: Path) -> None:

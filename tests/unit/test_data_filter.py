@@ -21,7 +21,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
 from mnemic.types.filter_language import DEEPEST, MAX_CONDITIONS, MAX_VALUES, checked_filter, meets
-from mnemic.types.scope_changes import ScopeChanges
+from mnemic.types.store_reads import ScopeChanges
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 TRIP: dict[str, Any] = {

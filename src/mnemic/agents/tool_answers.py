@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.turn_texts import keep_texts
+from mnemic.engine.run_record import keep_texts
 from mnemic.errors import InvalidInput
 from mnemic.inject import SourceEntry, account_for
 from mnemic.inject.escape import defuse_addresses, visible

@@ -16,7 +16,7 @@ from mnemic.agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_befo
 from mnemic.agents.tool_answers import check_length, moment_of, receipt_fields, shown_for, shown_hit
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import captured_after
-from mnemic.engine.turn_texts import keep_injection
+from mnemic.engine.run_record import keep_injection
 from mnemic.errors import MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
 from mnemic.inject.messages import ASSISTANT, text_of

@@ -19,7 +19,7 @@ from mnemic.cli.result_texts import capture_text, cost_text, label, report_dict,
 from mnemic.cli.shared_options import Given, OpenMemory
 from mnemic.cli.terminal import at_terminal, json_text, note, printable, say
 from mnemic.engine.message_forms import captured_after
-from mnemic.engine.turn_texts import keep_injection
+from mnemic.engine.run_record import keep_injection
 from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson, StoreFailed
 from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import InjectionConfig, injector_for

@@ -33,7 +33,7 @@ from mnemic.maintenance.health import WAITING_LONG, examine
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
-from mnemic.ports.optional_capabilities import DamageScan
+from mnemic.ports.record_store import DamageScan
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.atomic_files import left_parts
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mnemic.maintenance.health import Health
     from mnemic.operations.sqlite.inspection import Inspection
     from mnemic.ports import RecordStore
-    from mnemic.ports.optional_capabilities import Damage
+    from mnemic.ports.record_store import Damage
     from mnemic.types import VectorSpace
 
 TIME_SETTINGS = "MNEMIC_MODEL_TIMEOUT_SECONDS is the time of a call, MNEMIC_MAX_SECONDS that of a turn"

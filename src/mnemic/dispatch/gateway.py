@@ -18,7 +18,7 @@ from mnemic.policy.grant import Grant, admit_intent
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import Limits
 from mnemic.ports import Clock
-from mnemic.ports.optional_capabilities import Marks
+from mnemic.ports.record_store import Marks
 from mnemic.requests import AddMany
 from mnemic.retrieve.first_read import ReadDecisions
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned

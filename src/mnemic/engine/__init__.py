@@ -19,10 +19,8 @@ from mnemic.engine import lineage, list_and_count
 from mnemic.engine.handler_table import handler_table
 from mnemic.engine.message_forms import captured_each, messages_of, remember
 from mnemic.engine.recall import recall
-from mnemic.engine.run_record import record_turn_run
-from mnemic.engine.turn import TurnParts, run_turn
-from mnemic.engine.turn_request import TurnRequest
-from mnemic.engine.turn_texts import keep_injection
+from mnemic.engine.run_record import keep_injection, record_turn_run
+from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
 from mnemic.engine.user_profile import user_profile
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.extract.rule_extractor import RuleExtractor
@@ -86,8 +84,8 @@ from mnemic.types.values import aware, checked_share
 from mnemic.write.consent import subject_token
 from mnemic.write.forget import forget_matching
 from mnemic.write.limiter import Limiter, consents, marks_of_user, words_read
+from mnemic.write.outbox_consumer import OutboxWorker
 from mnemic.write.outbox_maintenance import end
-from mnemic.write.outbox_worker import OutboxWorker
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.ratings import ratings_in
 from mnemic.write.redact import Redactor

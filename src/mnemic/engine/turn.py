@@ -18,7 +18,6 @@ from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
-from mnemic.engine.turn_request import TurnRequest
 from mnemic.errors import (
     EmbedderFailed,
     InvalidAnswer,
@@ -45,6 +44,7 @@ from mnemic.policy.proposal_check import CheckedAnswer, check_answer
 from mnemic.policy.refused_text import echo_input
 from mnemic.ports.metering import counting
 from mnemic.reason_codes import MAX_SECONDS
+from mnemic.requests import Run
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
 from mnemic.retrieve.live_memories import memory_state
 from mnemic.types import (
@@ -61,7 +61,25 @@ from mnemic.types import (
     SearchResult,
     Skipped,
 )
-from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, clip_text
+from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clip_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """The request `turn` of an actor. `watch` receives each step. `read`: the extraction from the message made
+    beforehand, or the reason why the turn must stop.
+    """
+
+    actor: Actor
+    turn: Run
+    watch: Watch | None = None
+    read: Extraction | MnemicError | None = None
+
+    @property
+    def message(self) -> Message | None:
+        """The user's words in the turn, to be remembered from; the engine has made a message of a text."""
+        return self.turn.message if isinstance(self.turn.message, Message) else None
+
 
 MAX_TOKENS = 1000
 """Estimated tokens of the memories put into one model call, unless the settings say otherwise."""

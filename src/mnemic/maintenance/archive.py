@@ -18,7 +18,7 @@ from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.maintenance.archive_seal import Seal, seal_line, seal_of
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
-from mnemic.ports.optional_capabilities import SuppliedIdentifiers
+from mnemic.ports.record_store import SuppliedIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.retrieve.export import as_dict, from_dict
 from mnemic.types import (

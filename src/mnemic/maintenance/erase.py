@@ -22,20 +22,18 @@ from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.maintenance.personal_keys import end_keys
 from mnemic.maintenance.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
-from mnemic.ports.optional_capabilities import VacuumStatus
 from mnemic.ports.projections import ErasureScan
+from mnemic.ports.record_store import VacuumStatus
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
 from mnemic.write.limiter import ENDED, consent_prefix, tombstone
-from mnemic.write.marked_values import sweep
 from mnemic.write.missing_vectors import left_prefix
-from mnemic.write.outbox_consumer import OutboxConsumer
-from mnemic.write.outbox_worker import drain
+from mnemic.write.outbox_consumer import OutboxConsumer, drain
 from mnemic.write.ratings import ratings_mark
-from mnemic.write.tokenisation import token_prefix
+from mnemic.write.tokenisation import sweep, token_prefix
 from mnemic.write.turn_log import forget_turns, turn_prefix
 
 BATCH = 256

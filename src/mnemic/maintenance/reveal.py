@@ -16,8 +16,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.redact.replacement import MARKER
 from mnemic.types import Actor, Memory, Scope, subject_of
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.marked_values import markers
-from mnemic.write.tokenisation import TokenVault, vault_name, vault_prefix
+from mnemic.write.tokenisation import TokenVault, markers, vault_name, vault_prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from typing import TypeVar
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
 from mnemic.maintenance.subject_data import audit_of
 from mnemic.ports import RecordStore
-from mnemic.ports.optional_capabilities import TenantMigration
+from mnemic.ports.record_store import TenantMigration
 from mnemic.types import AuditEvent, Memory, Scope, Status, StoredAnswer
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit, apply, commit
 

@@ -23,8 +23,7 @@ from mnemic.ports.record_store import (
     VectorPrefetch,
 )
 from mnemic.ports.session_store import SessionStore
-from mnemic.types.capabilities import Capabilities
-from mnemic.types.scope_changes import ScopeChanges
+from mnemic.types.store_reads import Capabilities, ScopeChanges
 
 __all__ = [
     "AuditLog",

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mnemic.types import Deadline
-from mnemic.types.capabilities import Capabilities
+from mnemic.types.store_reads import Capabilities
 
 T = TypeVar("T")
 

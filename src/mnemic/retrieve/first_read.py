@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from mnemic.ports import RecordStore, Snapshot
-from mnemic.ports.optional_capabilities import Marks
+from mnemic.ports.record_store import Marks
 from mnemic.retrieve.graph_neighbourhood import Walk
 from mnemic.retrieve.search_state import Decisions, Lists, ParsedSearch, SearchRequest
 

@@ -11,7 +11,7 @@ from typing import TypeGuard, cast
 
 from mnemic.errors import MnemicError, StoreCorrupt
 from mnemic.ports import Snapshot
-from mnemic.ports.optional_capabilities import KnownDamage
+from mnemic.ports.record_store import KnownDamage
 from mnemic.retrieve.asked_attributes import HOME, WORK
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions

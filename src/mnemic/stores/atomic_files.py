@@ -107,14 +107,11 @@ def _remove(part: Path) -> None:
 
 
 def _is_being_made(part: Path) -> bool:
-    """Return True if a process has its lock. A part without a lock file was written by a version that made none, and
-    its process may be alive.
-    """
+    """Return True if a process has its lock."""
     try:
         handle = os.open(f"{part}{_LOCKS}", os.O_RDWR)
     except OSError:
-        # Best effort for parts without a lock: the process id may have been reused, in which case the part stays.
-        return _lives(int(part.name.split(".")[-2]))
+        return False  # the lock is made before the part, and removed after it
     try:
         # The kernel drops the lock of a killed process, so a lock that can be taken proves that nobody is working on
         # the part.
@@ -124,13 +121,3 @@ def _is_being_made(part: Path) -> bool:
     finally:
         os.close(handle)
     return False
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

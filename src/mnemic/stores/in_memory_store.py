@@ -12,7 +12,7 @@ from mnemic.ports.database_backend import Row, RowChange, RowReads, Table
 from mnemic.stores.row_store_adapter import LayeredStore
 from mnemic.stores.transaction_work import run_through
 from mnemic.types import Deadline
-from mnemic.types.capabilities import Capabilities
+from mnemic.types.store_reads import Capabilities
 
 T = TypeVar("T")
 

@@ -1,35 +1,16 @@
-"""Verbs that every store with tables has alike: single reads, each `read` with one question, and those of jobs."""
+"""Verbs that every store has alike: single reads, each `read` with one question."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-from mnemic.stores.relational import maintenance
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
     from datetime import datetime
 
     from mnemic.ports import Snapshot
-    from mnemic.stores.relational.statements import Ask
-    from mnemic.types import (
-        AuditEvent,
-        Kind,
-        Memory,
-        OutboxEntry,
-        Scope,
-        Scored,
-        Signals,
-        Status,
-        StoredAnswer,
-        Usage,
-        Vector,
-        VectorSpace,
-        Where,
-    )
+    from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 
 
 T = TypeVar("T")
@@ -113,61 +94,3 @@ class SingleReads(ABC):
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
         return await self.read(lambda moment: moment.as_known_at(scopes, known_at, live_at=live_at))
-
-
-class JobTables(ABC):
-    """The part of the port's `RecordStore` that only jobs use."""
-
-    @abstractmethod
-    async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
-        """Run `work` on the rows of the tenant as of one moment, with the statements of `sql/jobs.sql`."""
-
-    async def _job(self, name: str, tenant: str, *given: Any) -> Any:
-        return await self._jobs(tenant, lambda ask: getattr(maintenance, name)(ask, tenant, *given))
-
-    @abstractmethod
-    async def _read_outbox(self, name: str, *given: Any) -> Any:
-        """Call the function `name` of the store's module `outbox` with these values, on the rows as of one moment."""
-
-    @abstractmethod
-    async def _change_outbox(self, name: str, *given: Any) -> None:
-        """Call the function `name` of the store's module `outbox` with these values, in one transaction."""
-
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        found: Mapping[Kind, Usage] = await self._job("usage", tenant, since, scope)
-        return found
-
-    async def waiting(self, tenant: str) -> int:
-        count: int = await self._job("waiting", tenant)
-        return count
-
-    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[StoredAnswer]:
-        found: list[StoredAnswer] = await self._job("requests", tenant, after, limit)
-        return found
-
-    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        found: dict[str, int] = await self._job("traces", tenant, memory_ids, fingerprints)
-        return found
-
-    async def audit(
-        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
-    ) -> list[AuditEvent]:
-        lines: list[AuditEvent] = await self._job("audit", tenant, after, before, limit)
-        return lines
-
-    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        entries: list[OutboxEntry] = await self._read_outbox("pending", projection, limit)
-        return entries
-
-    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._change_outbox("acknowledge", sequences, projection)
-
-    async def register(self, projection: str) -> None:
-        await self._change_outbox("register", projection)
-
-    async def unregister(self, projection: str) -> None:
-        await self._change_outbox("unregister", projection)
-
-    async def projections(self) -> dict[str, int]:
-        found: dict[str, int] = await self._read_outbox("projections")
-        return found

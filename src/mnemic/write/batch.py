@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from mnemic.errors import StoreFailed
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
-from mnemic.ports.batched_transactions import BatchedFingerprints
+from mnemic.ports.record_store import BatchedFingerprints
 from mnemic.types import Candidate, Scope, Vector
 from mnemic.write.decide import is_known, live
 from mnemic.write.draft import Draft

@@ -13,7 +13,7 @@ from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import delete_memories, derived_from, remove
-from mnemic.write.marked_values import sweep
+from mnemic.write.tokenisation import sweep
 from mnemic.write.turn_log import forget_turns
 
 MAX_FORGOTTEN = 1000

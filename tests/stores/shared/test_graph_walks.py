@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.graph_walks import MAX_HOPS, check_limit, check_walk, distances, other_names, ways
+from mnemic.stores.graph import MAX_HOPS, check_limit, check_walk, distances, other_names, ways
 from mnemic.types import Relation
 from mnemic.types.graph import MAX_ALIASES
 

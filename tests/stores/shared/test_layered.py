@@ -14,7 +14,7 @@ from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.database_backend import Row, RowChange, Table
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.in_memory_store import InProcessRows
 from mnemic.stores.row_store_adapter import LayeredStore, memories

@@ -15,7 +15,7 @@ import pytest
 
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Transaction, VectorPrefetch
-from mnemic.ports.batched_transactions import BatchedTransactions
+from mnemic.ports.record_store import BatchedTransactions
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore, threads
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope

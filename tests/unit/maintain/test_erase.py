@@ -224,7 +224,7 @@ async def test_open_sessions_end(ana: Actor, ben: Actor, clock: ManualClock) -> 
 @asynccontextmanager
 async def ballasted(path: Path, size: int) -> AsyncIterator[MemoryEngine]:
     async with MemoryEngine(
-        store=SqliteStore(path, ballast_bytes=size, durability="fast"),
+        store=SqliteStore(path, reserved_bytes=size, durability="fast"),
         embedder=WordEmbedder(),
         grant=Grant(levels=frozenset({"user"})),
     ) as engine:

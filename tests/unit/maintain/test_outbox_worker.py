@@ -20,9 +20,8 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
-from mnemic.write.outbox_compaction import compact
-from mnemic.write.outbox_consumer import OutboxConsumer
-from mnemic.write.outbox_worker import OutboxWorker, drain
+from mnemic.write.outbox_consumer import OutboxConsumer, OutboxWorker, drain
+from mnemic.write.outbox_maintenance import compact
 from mnemic.write.publish import Publisher
 from tests.derived_copy import Copy
 

@@ -11,7 +11,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
-from mnemic.ports.optional_capabilities import Marks
+from mnemic.ports.record_store import Marks
 from mnemic.retrieve.prefetch import MOST, SpeakerCache
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.search_state import Decisions

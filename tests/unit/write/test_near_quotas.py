@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Candidate, Kind, Usage
-from mnemic.write.near_quotas import may_exceed_quota
+from mnemic.write.limiter import may_exceed_quota
 
 MIB = 1024 * 1024
 

@@ -16,7 +16,7 @@ from mnemic.engine.extraction import surroundings
 from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
-from mnemic.engine.turn_texts import keep_texts
+from mnemic.engine.run_record import keep_texts
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.layered_extractor import talk_around

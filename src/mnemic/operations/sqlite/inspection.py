@@ -10,12 +10,11 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import connect, recognise
 from mnemic.stores.sqlite.failures import newest_schema, typed_failures
-from mnemic.stores.sqlite.maintenance import broken_audit
-from mnemic.stores.sqlite.outbox import projections
+from mnemic.stores.sqlite.maintenance import OUTBOX, broken_audit
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.types import VectorSpace
 
@@ -97,7 +96,7 @@ def _inspect_file(connection: apsw.Connection, path: Path) -> Inspection:
         sealed=look.count("memory", _SEALED),
         without_vector=look.count("memory_search", _WITHOUT_VECTOR),
         pending=look.count("outbox", "SELECT count(*) FROM outbox"),
-        projections=look.read_or("outbox", lambda: projections(connection), {}),
+        projections=look.read_or("outbox", lambda: dict(fetch(connection, OUTBOX["projections"])), {}),
         audit_lines=lines,
         broken_audit=broken,
         damaged_rows=find_damage(connection),

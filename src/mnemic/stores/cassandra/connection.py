@@ -8,8 +8,11 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cassandra import (
     AuthenticationFailed,
@@ -38,9 +41,78 @@ from cassandra.policies import (
 from cassandra.protocol import ErrorMessage, OverloadedErrorMessage, ServerError
 from cassandra.query import BatchStatement, BatchType, tuple_factory
 
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreNewer, StoreOlder, StoreUnavailable
-from mnemic.stores.cassandra.address import Address
+from mnemic.errors import (
+    CommitUnknown,
+    InvalidConfig,
+    MnemicError,
+    StoreBusy,
+    StoreFailed,
+    StoreNewer,
+    StoreOlder,
+    StoreUnavailable,
+)
 from mnemic.stores.cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
+
+_OPTIONS = frozenset({"ca", "consistency", "copies", "datacenter", "prefix", "protocol", "timeout"})
+_LEVELS = frozenset({"quorum", "local_quorum"})
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Hosts of a cluster, keyspace and connection settings. `prefix` separates one installation from others in the
+    keyspace.
+    """
+
+    hosts: tuple[str, ...]
+    port: int
+    keyspace: str
+    user: str | None
+    password: str | None = field(repr=False)
+    datacenter: str | None = None
+    copies: int = 3
+    local: bool = False
+    prefix: str = ""
+    ca: Path | None = None
+    timeout: float = 1.0
+    protocol: int = 5
+
+    @classmethod
+    def from_url(cls, url: str) -> Address:
+        """Return the address in `url`. Raises InvalidConfig (`invalid_config:cassandra`)."""
+        try:
+            return _read(url)
+        except (KeyError, ValueError) as error:
+            hint = "cassandra://host1,host2:9042/keyspace, with the options " + ", ".join(sorted(_OPTIONS))
+            raise InvalidConfig("cassandra", hint=hint) from error
+
+
+def _read(url: str) -> Address:
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    name, _, places = parts.netloc.rpartition("@")
+    user, _, password = name.partition(":")
+    hosts, _, port = places.partition(":")
+    keyspace = parts.path.strip("/") or "mnemic"
+    level = options.get("consistency", "quorum")
+    if parts.scheme != "cassandra" or not hosts or not options.keys() <= _OPTIONS or level not in _LEVELS:
+        raise ValueError("address")
+    if not (keyspace.isidentifier() and keyspace.isascii() and keyspace == keyspace.lower()):
+        raise ValueError("keyspace")
+    return Address(
+        hosts=tuple(host for host in hosts.split(",") if host),
+        port=int(port or 9042),
+        keyspace=keyspace,
+        user=unquote(user) or None,
+        password=unquote(password) or None,
+        datacenter=options.get("datacenter"),
+        copies=int(options.get("copies", 3)),
+        local=level == "local_quorum",
+        prefix=options.get("prefix", ""),
+        ca=Path(options["ca"]) if "ca" in options else None,
+        timeout=float(options.get("timeout", 1.0)),
+        protocol=int(options.get("protocol", 5)),
+    )
+
 
 _RESTS = 5.0
 """Seconds for which a node that did not answer is asked last."""

@@ -17,9 +17,8 @@ from mnemic.ports import Keyring
 from mnemic.ports.database_backend import RowChange, RowReads
 from mnemic.stores.audit_chain import encode_event
 from mnemic.stores.cassandra import journal, tenant_totals, upkeep
-from mnemic.stores.cassandra.address import Address
 from mnemic.stores.cassandra.commit import Commits
-from mnemic.stores.cassandra.connection import Connection, pause
+from mnemic.stores.cassandra.connection import Address, Connection, pause
 from mnemic.stores.cassandra.partitions import Partitions
 from mnemic.stores.cassandra.routing import EVERYWHERE, NAMES, Partition, of_audit, of_tenant
 from mnemic.stores.cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View
@@ -39,7 +38,7 @@ from mnemic.types import (
     Usage,
     Where,
 )
-from mnemic.types.capabilities import Capabilities
+from mnemic.types.store_reads import Capabilities
 
 if TYPE_CHECKING:
     from mnemic.ports.database_backend import RowChange, RowReads

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, other_names, shortest_join, ways
+from mnemic.stores.graph import check_limit, check_walk, other_names, shortest_join, ways
 from mnemic.stores.neo4j import cypher
 from mnemic.stores.neo4j.connection import Connection, Transaction
 from mnemic.types import Fragment, Neighbour, Node, Relation, Scope

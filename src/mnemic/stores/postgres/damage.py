@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.codec import body_check, text_check, vector_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.postgres.connections import Session

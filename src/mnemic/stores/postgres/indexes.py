@@ -15,7 +15,6 @@ import numpy as np
 from mnemic.errors import MnemicError
 from mnemic.stores.codec import blob_check, cues_of
 from mnemic.stores.encryption import NOTHING, SearchData
-from mnemic.stores.index_cache import IndexCache
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.loop_thread import Tasks
 from mnemic.stores.postgres.rows import (
@@ -32,7 +31,7 @@ from mnemic.stores.postgres.rows import (
     words_are_whole,
 )
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.scope_index import IndexEntry, ScopeIndex
+from mnemic.stores.scope_index import IndexCache, IndexEntry, ScopeIndex
 from mnemic.types import Memory, Scope, Where
 
 CATCH_UP = 256

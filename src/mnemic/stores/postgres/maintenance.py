@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.audit_chain import Chain, Sign
 from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.postgres.audit_chain import broken_lane, is_shortened

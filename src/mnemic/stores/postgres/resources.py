@@ -14,8 +14,7 @@ from mnemic.stores.postgres.indexes import Indexes, Promotions
 from mnemic.stores.postgres.loose_reads import LooseReads
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.rows import Bodies, HashedTerms
-from mnemic.stores.postgres.scope_access import GroupState
-from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.postgres.transaction import GroupState, PostgresTransaction
 from mnemic.types import VectorSpace
 
 T = TypeVar("T")

@@ -12,14 +12,13 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Capabilities, Keyring, Reseal, Snapshot, Transaction
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.codec import check_secret, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.postgres import (
     damage,
     embedding_spaces,
     maintenance,
-    outbox,
     reseal,
 )
 from mnemic.stores.postgres.audit_chain import collect
@@ -34,8 +33,10 @@ from mnemic.stores.postgres.schema import reopen_with
 from mnemic.stores.postgres.shared_statements import inside
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.relational.maintenance import JobTables
 from mnemic.stores.relational.statements import Ask
-from mnemic.stores.store_verbs import JobTables, Scan, SingleReads
+from mnemic.stores.relational.statements import load as load_shared
+from mnemic.stores.store_verbs import Scan, SingleReads
 from mnemic.stores.transaction_work import drive
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 
@@ -43,6 +44,7 @@ T = TypeVar("T")
 
 _READING = load("reading")
 _SESSION = load("session")
+_OUTBOX = load_shared("outbox", "postgres")
 _EXAMINING = 3600.0
 """Maximum seconds for reading every row of a tenant."""
 
@@ -301,13 +303,26 @@ class PostgresStore(JobTables, SingleReads):
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         return await self._ready.connections.read(inside(tenant, maintenance.JOBS, work))
 
-    async def _read_outbox(self, name: str, *given: Any) -> Any:
-        work = getattr(outbox, name)
-        return await work(self._ready.connections, *given)
+    async def _read_outbox(self, name: str, *values: Any) -> list[Any]:
+        if name == "pending":
+            return await self._ready.connections.ask(_OUTBOX[name], *values)
 
-    async def _change_outbox(self, name: str, *given: Any) -> None:
-        work = getattr(outbox, name)
-        await work(self._ready.connections, *given)
+        async def read(session: Session) -> list[Any]:
+            await session.enter_drain()
+            return await session.fetch(_OUTBOX[name], *values)
+
+        return await self._ready.connections.read(read)
+
+    async def _change_outbox(self, *steps: tuple[Any, ...]) -> None:
+        async def change(session: Session) -> None:
+            await session.enter_drain()
+            for name, *values in steps:
+                await session.fetch(_OUTBOX[name], *values)
+
+        await self._ready.connections.write(change)
+
+    async def _take_entries(self, sequences: list[int], projection: str) -> None:
+        await self._ready.connections.ask(_OUTBOX["take"], sequences, projection)
 
     @property
     def _ready(self) -> Resources:

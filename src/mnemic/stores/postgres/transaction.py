@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.errors import IdempotencyConflict, StoreCorrupt, VersionConflict
 from mnemic.ports import MarkLock, Transaction
 from mnemic.stores.audit_chain import encode_event
 from mnemic.stores.codec import (
@@ -15,6 +17,7 @@ from mnemic.stores.codec import (
     checked_marks,
     checked_request,
     checked_vector,
+    cosines,
     damage_error,
     is_message,
     text_check,
@@ -22,12 +25,12 @@ from mnemic.stores.codec import (
     with_fingerprint,
     with_key,
 )
-from mnemic.stores.postgres.audit_chain import AuditAppender, TenantAppend
+from mnemic.stores.postgres.audit_chain import AuditAppender, TenantAppend, UsageChanges
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
+from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.maintenance import JOBS
-from mnemic.stores.postgres.nearest import Nearest
 from mnemic.stores.postgres.rows import (
     Bodies,
     HashedTerms,
@@ -37,6 +40,7 @@ from mnemic.stores.postgres.rows import (
     columns_of,
     digest,
     facet_numbers,
+    lock_of,
     lock_of_mark,
     lock_of_tenant,
     place_of,
@@ -45,17 +49,306 @@ from mnemic.stores.postgres.rows import (
     raw,
     storable,
     unpack,
+    vector_parameter,
     words_are_whole,
 )
-from mnemic.stores.postgres.scope_access import GroupState, Look, ScopeAccess
 from mnemic.stores.postgres.shared_statements import asking
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.maintenance import in_json, usage
+from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.transaction_work import Step
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
+
+Insert = tuple[Written, tuple[Any, ...]]
+"""Memory, not in the database yet and so without a row, and the values of its statement."""
+
+
+class Look(Step[None]):
+    """Step that says which fingerprint a member asks for next, so that the group can ask for those of all members."""
+
+    __slots__ = ("fingerprint", "scope")
+
+    def __init__(self, scope: Scope, fingerprint: str) -> None:
+        super().__init__(_nothing)
+        self.scope, self.fingerprint = scope, fingerprint
+
+
+@dataclass(slots=True)
+class GroupState:
+    """State shared by the members of a group, which run one after the other inside one BEGIN and COMMIT. A write that
+    is alone is not `grouped`.
+
+    `changed` maps tenant and memory_id of each memory that earlier members wrote to its new state, None if it was
+    removed; `known` are neighbours that were read; no other transaction can change them while the scope is locked;
+    `indexes` are those loaded when the group began, `written` the entries they get once it is committed. `absent` are
+    fingerprints that no active memory of their scope has, `marks` those that were read with a lock, which is kept until
+    the commit; `asked_marks` has by scope the one that a write in it shared last. Lines, entries and counters wait for
+    `finish`; `waiting` inserts of a group for that or for the next statement that could see them, all of one tenant.
+    `spoiled`: an insert failed, with whichever member it was sent.
+    """
+
+    grouped: bool = False
+    spoiled: bool = False
+    asked_marks: LruMapping[Scope, str] | None = None
+    space: VectorSpace | None = None
+    places: dict[Scope, ScopeState | None] = field(default_factory=dict)
+    indexes: dict[Scope, ScopeIndex | None] = field(default_factory=dict)
+    changed: dict[tuple[str, str], Memory | None] = field(default_factory=dict)
+    known: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    absent: set[tuple[Scope, str]] = field(default_factory=set)
+    marks: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    waiting: list[Insert] = field(default_factory=list)
+    written: dict[Scope, list[Written]] = field(default_factory=dict)
+    events: dict[str, list[AuditEvent]] = field(default_factory=dict)
+    entries: dict[str, list[OutboxEntry]] = field(default_factory=dict)
+    used: UsageChanges = field(default_factory=UsageChanges)
+
+    def likely_mark(self, scope: Scope) -> str | None:
+        """Return the mark that a write which begins in `scope` will probably share."""
+        return None if self.asked_marks is None or self.places else self.asked_marks.get(scope)
+
+    def share_mark(self, tenant: str, name: str, value: str | None) -> None:
+        """Note a mark that this transaction shares from now on."""
+        first = next(iter(self.places), None)
+        if self.asked_marks is not None and first is not None and first.tenant == tenant and not self.marks:
+            self.asked_marks.put(first, name)
+        self.marks[tenant, name] = value
+
+    def wait(self, written: Written, values: tuple[Any, ...]) -> None:
+        """Add an insert to those that wait."""
+        self.absent.discard((written.memory.scope, written.memory.fingerprint))
+        self.waiting.append((written, values))
+
+    def taken(self) -> list[Insert]:
+        """Return the inserts that waited, which are now sent. Until they are written, the group is spoiled."""
+        inserts, self.waiting = self.waiting, []
+        self.spoiled = self.spoiled or bool(inserts)
+        return inserts
+
+    def note_inserted(self, sent: Sequence[Written], rows: Sequence[Any]) -> None:
+        """Note the rows that these memories were given. Raises VersionConflict unless each has one."""
+        if len(rows) != len(sent):
+            raise VersionConflict
+        self.spoiled = False
+        for written, row in zip(sent, rows, strict=True):
+            self.written.setdefault(written.memory.scope, []).append(written._replace(row=row))
+
+
+async def _nothing() -> None:
+    """Ask the database nothing."""
+
+
+_WRITING = load("writing")
+
+
+class ScopeAccess:
+    """A session inside BEGIN and COMMIT. The first access to a scope takes its lock. Inserts of a group wait until a
+    statement could see them.
+    """
+
+    def __init__(self, session: Session, common: GroupState) -> None:
+        self._session: Session | None = session
+        self._common = common
+
+    def end(self) -> None:
+        """Refuse every further call: the transaction is over."""
+        self._session = None
+
+    async def look(self, scope: Scope, fingerprints: Sequence[str]) -> None:
+        """Lock the scope and note which of these fingerprints no active memory in it has."""
+        place = await self._lock(scope)
+        asked = storable(fingerprints)
+        rows = await self._rows("known_fingerprints", scope.tenant, place.scope_id, asked) if place is not None else []
+        self._common.absent |= {(scope, one) for one in set(asked) - {row["fingerprint"] for row in rows}}
+
+    async def _place(self, scope: Scope) -> ScopeState:
+        """Return the scope, which gets its number with its first memory."""
+        place = await self._lock(scope)
+        if place is None:
+            rows = await self._rows("make_scope", *place_of(scope))
+            place = self._common.places[scope] = ScopeState(*rows[0])
+        return place
+
+    async def _lock(self, scope: Scope) -> ScopeState | None:
+        """Return the scope in its state when this transaction first accessed and so locked it; None while it has no
+        number.
+        """
+        if scope in self._common.places:
+            await self._enter(scope.tenant)
+        else:
+            await self._begin(scope, "")
+        return self._common.places[scope]
+
+    async def _begin(self, scope: Scope, fingerprint: str) -> Any:
+        """Lock the scope and read it: its row, with the active memory of that fingerprint."""
+        await self._flush()
+        name = self._common.likely_mark(scope)
+        mark = None if name is None else (name, lock_of_mark(scope.tenant, name))
+        enter = partial(self._open.enter_writing, *place_of(scope), fingerprint, lock=lock_of(scope), mark=mark)
+        row = await Step(enter)
+        if name is not None:
+            found = [] if row["mark"] is None else [(row["mark"], row["mark_value"], row["mark_checksum"])]
+            with suppress(StoreCorrupt):  # reported where the write asks for it
+                self._common.marks[scope.tenant, name] = checked_marks(found).get(name)
+        self._common.space = VectorSpace(model=row["model"], dimension=row["dimension"])
+        self._common.places[scope] = (
+            None if row["scope_id"] is None else ScopeState(*(row[name] for name in ScopeState._fields))
+        )
+        return row
+
+    async def _flush(self) -> None:
+        """Write the inserts that wait. Raises VersionConflict if an identifier or a fingerprint is taken."""
+        if inserts := self._common.taken():
+            ask = partial(self._open.fetch_each, _WRITING["insert"], [values for _, values in inserts])
+            self._common.note_inserted([memory for memory, _ in inserts], await Step(ask))
+
+    async def _enter(self, tenant: str) -> None:
+        if self._common.waiting and tenant != self._common.waiting[0][0].memory.scope.tenant:
+            await self._flush()
+        await Step(partial(self._open.enter, tenant))
+
+    async def _rows(self, name: str, *values: Any) -> list[Any]:
+        return await self._ask(_WRITING[name], *values)
+
+    async def _ask(self, statement: str, *values: Any) -> list[Any]:
+        await self._flush()
+        rows: list[Any] = await Step(partial(self._open.fetch, statement, *values))
+        return rows
+
+    async def _plain(self, name: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement that concerns no memory, so that inserts need not be written before it."""
+        rows: list[Any] = await Step(partial(self._open.fetch, _WRITING[name], *values))
+        return rows
+
+    @property
+    def _open(self) -> Session:
+        if self._session is None:
+            raise RuntimeError("the transaction is over")
+        return self._session
+
 
 _READING = load("reading")
-_WRITING = load("writing")
+
+
+class Nearest:
+    """Search for neighbours inside a transaction: by the loaded index, else by the database.
+
+    `before` maps tenant and memory_id of each memory that the transaction changed to its state before, None if new.
+    `flush` writes the inserts that wait.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        common: GroupState,
+        before: Mapping[tuple[str, str], Memory | None],
+        bodies: Bodies,
+        indexes: Indexes,
+        flush: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._flush = flush
+        self._session = session
+        self._common = common
+        self._before = before
+        self._bodies = bodies
+        self._indexes = indexes
+
+    async def find(
+        self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float, *, indexed: bool
+    ) -> list[tuple[Memory, float]]:
+        """Return up to `limit` neighbours in a locked scope with their cosines, the nearest first."""
+        index = await self._index(scope, place) if indexed else None
+        if index is None:
+            return await self._nearest_in_table(scope, place, vector, limit, at_least)
+        return await self._nearest_by_index(scope, index, vector, limit, at_least)
+
+    async def _nearest_by_index(
+        self, scope: Scope, index: ScopeIndex, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        """Return the nearest by an index without the changes of earlier members of the group."""
+        changed = self._common.changed
+        replaced = sum(memory is None or memory.version > 1 for memory in changed.values())
+        where = Where(scopes=(scope,))
+        places, scores = index.near_places(where, vector, limit=limit + replaced, at_least=at_least)
+        found = await self._as_before(scope, index, places, scores) if places else []
+        if changed:
+            near = _nearest_of(changed.values(), scope, vector)
+            found += [(self._began(memory), score) for memory, score in near if score >= at_least]
+            found.sort(key=_rank, reverse=True)
+        return found[:limit]
+
+    def _began(self, memory: Memory) -> Memory:
+        """Return a memory as it was when this member began."""
+        return self._before.get((memory.scope.tenant, memory.memory_id)) or memory
+
+    async def _index(self, scope: Scope, place: ScopeState) -> ScopeIndex | None:
+        """Return the index as of the group's beginning: the scope is locked, and was unchanged when it was found."""
+        indexes = self._common.indexes
+        if scope not in indexes:
+            touched = any(tenant == scope.tenant for tenant, _ in [*self._common.changed, *self._before])
+            current = partial(self._indexes.current, self._session, scope.tenant, place)
+            indexes[scope] = None if touched else await Step(current)
+        return indexes[scope]
+
+    async def _as_before(
+        self, scope: Scope, index: ScopeIndex, places: Sequence[int], scores: Sequence[float]
+    ) -> list[tuple[Memory, float]]:
+        """Return the memories at these places of the index as they were when the transaction began, without those that
+        earlier members changed.
+        """
+        names = [(scope.tenant, memory_id) for memory_id in index.ids_at(places)]
+        known: dict[tuple[str, str], Memory | None] = dict(zip(names, index.recalled.memories_at(places), strict=True))
+        # What this transaction has changed is known from before it did; what it has read stays, as the scope is locked.
+        known |= {name: self._before.get(name) or self._common.known.get(name) or known[name] for name in names}
+        changed = self._common.changed
+        if unknown := [name[1] for name in names if name not in changed and known[name] is None]:
+            rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), unknown)
+            read = self._bodies.whole(rows)
+            # What this transaction changed is not what the index has at its place.
+            self._bodies.recall(
+                index, [memory for memory in read if (scope.tenant, memory.memory_id) not in self._before]
+            )
+            self._common.known |= (found := {(scope.tenant, memory.memory_id): memory for memory in read})
+            known |= found
+        near = ((known[name], score) for name, score in zip(names, scores, strict=True) if name not in changed)
+        return [(memory, score) for memory, score in near if memory is not None]
+
+    async def _nearest_in_table(
+        self, scope: Scope, place: ScopeState, vector: Vector, limit: int, at_least: float
+    ) -> list[tuple[Memory, float]]:
+        await self._flush()
+        changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
+        given = (*place_of(scope), vector_parameter(vector), changed, at_least, limit)
+        await Step(partial(self._session.approximate, place.large))
+        rows = await self._ask(_WRITING["approximate_in_scope" if place.large else "nearest_in_scope"], *given)
+        await Step(partial(self._session.approximate, False))
+        near = {row["memory_id"]: row["score"] for row in rows}
+        found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
+        found += [
+            (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
+        ]
+        found.sort(key=_rank, reverse=True)
+        return found[:limit]
+
+    async def _ask(self, statement: str, *values: Any) -> list[Any]:
+        rows: list[Any] = await Step(partial(self._session.fetch, statement, *values))
+        return rows
+
+
+def _rank(found: tuple[Memory, float]) -> tuple[float, str]:
+    """Return the order of the nearest: among equals the newer memory comes first."""
+    return found[1], found[0].memory_id
+
+
+def _nearest_of(memories: Iterable[Memory | None], scope: Scope, vector: Vector) -> list[tuple[Memory, float]]:
+    """Return the given memories that are active in the scope, with their similarity."""
+    active = [
+        memory for memory in memories if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE
+    ]
+    # While the store changes to other vectors, some have another length.
+    near = [(memory, memory.vector) for memory in active if memory.vector and len(memory.vector) == len(vector)]
+    scores = cosines([held for _, held in near], vector) if near else []
+    return [(memory, score) for (memory, _), score in zip(near, scores, strict=True)]
 
 
 class PostgresTransaction(ScopeAccess, Transaction):

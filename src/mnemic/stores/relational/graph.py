@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.graph_walks import check_limit, check_walk, halves, other_names, shortest_join, ways
+from mnemic.stores.graph import check_limit, check_walk, halves, other_names, shortest_join, ways
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import Fragment, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of

@@ -41,7 +41,7 @@ from mnemic.types import (
 )
 
 if TYPE_CHECKING:
-    from mnemic.ports.optional_capabilities import Damage
+    from mnemic.ports.record_store import Damage
 
 T = TypeVar("T")
 

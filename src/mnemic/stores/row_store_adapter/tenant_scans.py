@@ -7,7 +7,7 @@ from functools import partial
 
 from mnemic.errors import MnemicError
 from mnemic.ports.database_backend import RowReads
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.codec import DAMAGED, body_check, checked_marks, checked_request, checked_secret, load, vector_check
 from mnemic.stores.row_store_adapter.auxiliary_records import texts_of
 from mnemic.stores.row_store_adapter.memories import RowCodec, earlier_of, memories_of, place_of, places_of, stored_in
@@ -76,7 +76,7 @@ async def traces(
 
 
 async def damaged_rows(rows: RowReads, memories: RowCodec, tenant: str) -> list[Damage]:
-    """Return the damaged rows of `tenant` (`mnemic.ports.optional_capabilities.DamageScan`)."""
+    """Return the damaged rows of `tenant` (`mnemic.ports.record_store.DamageScan`)."""
     found = [
         Damage("memory", row.memory_id)
         for row in await stored_in(rows, (tenant,))

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from mnemic.ports.optional_capabilities import Damage
+from mnemic.ports.record_store import Damage
 from mnemic.stores.codec import blob_check, body_check, damage_error, text_check, vector_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.damage import placeholder as of_columns

@@ -10,8 +10,7 @@ import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump, unpacked_vector, vector_check
-from mnemic.stores.index_cache import IndexCache, Slot
-from mnemic.stores.scope_index import ScopeIndex, is_large
+from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot, is_large
 from mnemic.stores.sqlite.index_files import load
 from mnemic.stores.sqlite.index_rows import entries_of, entry_of
 from mnemic.stores.sqlite.rows import Rows, ScopeState, WrittenRow, fetch

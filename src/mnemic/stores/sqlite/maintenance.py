@@ -25,6 +25,7 @@ from mnemic.types import Kind, Memory, Scope, Status, Usage
 T = TypeVar("T")
 
 _JOBS = load("jobs", "sqlite")
+OUTBOX = load("outbox", "sqlite")
 _SCANNED = f"""
     SELECT {MEMORY} FROM {SOURCES}
     WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)

@@ -18,14 +18,13 @@ from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
-from mnemic.stores.sqlite.disk_space import DiskSpace
+from mnemic.stores.sqlite.disk_space import DiskSpace, ReservedSpace
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.index_files import save as saved
 from mnemic.stores.sqlite.index_files import sweep
 from mnemic.stores.sqlite.indexes import ScopeIndexes
 from mnemic.stores.sqlite.maintenance import files_of
 from mnemic.stores.sqlite.nearest_neighbours import Found, best, find_near
-from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
@@ -33,8 +32,7 @@ from mnemic.stores.transaction_work import run_through
 from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
-    from mnemic.stores.index_cache import Slot
-    from mnemic.stores.scope_index import ScopeIndex
+    from mnemic.stores.scope_index import ScopeIndex, Slot
 
 
 _SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105

@@ -5,14 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemic.errors import SpaceMismatch
+from mnemic.errors import SpaceMismatch, StoreCorrupt
 from mnemic.language.text.analyse import parse_query
 from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic.stores.damage import earlier
@@ -32,8 +32,8 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
-from mnemic.stores.sqlite.scope_changes import changes_since
 from mnemic.types import Memory, Scope, Vector, VectorSpace
+from mnemic.types.store_reads import ScopeChanges
 
 if TYPE_CHECKING:
     from mnemic.ports import ScopeChanges, Snapshot
@@ -314,3 +314,24 @@ def _stands(phrase: bytes, field: bytes) -> bool:
     while at % array("I").itemsize and at != -1:
         at = field.find(phrase, at + 1)
     return at != -1
+
+
+_CHANGED = "SELECT row_id, memory_id, CAST(body AS BLOB), checksum FROM memory WHERE scope_id = ? AND changed > ?"
+_IDS = "SELECT memory_id FROM memory WHERE scope_id = ?"
+
+
+def changes_since(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> ScopeChanges:
+    """Return the port's `changed`: one statement if the scope has changed, none otherwise."""
+    place = find_place(connection, scope)
+    if place is None or place.changes <= seen:
+        return ScopeChanges(seen=seen)
+    data: dict[str, Mapping[str, Any]] = {}
+    for row_id, memory_id, body, checksum in connection.execute(_CHANGED, (place.scope_id, seen)):
+        try:
+            data[memory_id] = rows.sealer.data(body, checksum, scope)
+        except StoreCorrupt:
+            rows.noted.note(row_id)
+    kept = None
+    if 0 < seen < place.removed_at:
+        kept = frozenset(one for (one,) in connection.execute(_IDS, (place.scope_id,)))
+    return ScopeChanges(seen=place.changes, data=data, kept=kept)

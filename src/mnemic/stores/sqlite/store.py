@@ -14,22 +14,25 @@ from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.runtime.fork_check import OneProcess
 from mnemic.stores.codec import EXACT_UP_TO, check_secret
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.sqlite import embedding_spaces, maintenance, outbox, reseal
+from mnemic.stores.relational.maintenance import JobTables
+from mnemic.stores.relational.statements import in_json
+from mnemic.stores.sqlite import embedding_spaces, maintenance, reseal
 from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.failures import typed_failures
+from mnemic.stores.sqlite.disk_space import ReservedSpace
+from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.maintenance import OUTBOX
 from mnemic.stores.sqlite.open_file import OpenFile
-from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
-from mnemic.stores.store_verbs import JobTables, Scan, SingleReads
+from mnemic.stores.store_verbs import Scan, SingleReads
 from mnemic.stores.transaction_work import run_through
 from mnemic.types import Deadline, Memory, Scope, Vector, VectorSpace
-from mnemic.types.capabilities import Capabilities
+from mnemic.types.store_reads import Capabilities
 
 if TYPE_CHECKING:
     from mnemic.ports import Keyring, Reseal, Snapshot, Transaction
-    from mnemic.ports.optional_capabilities import Damage
+    from mnemic.ports.record_store import Damage
     from mnemic.stores.relational.statements import Ask
 
 T = TypeVar("T")
@@ -45,8 +48,8 @@ class SqliteStore(JobTables, SingleReads):
     `readers` the threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must
     exist.
 
-    `reserved_bytes` (`ballast_bytes` until the next release) are reserved in a file next to it and released when an
-    erasure meets a full disk: SQLite must write in order to delete.
+    `reserved_bytes` are reserved in a file next to it and released when an erasure meets a full disk: SQLite must write
+    in order to delete.
 
     A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject
     (`mnemic.stores.encryption`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
@@ -62,7 +65,6 @@ class SqliteStore(JobTables, SingleReads):
         readers: int = 2,
         vfs: str | None = None,
         reserved_bytes: int = 0,
-        ballast_bytes: int = 0,
         keyring: Keyring | None = None,
         seals: bool = False,
     ) -> None:
@@ -73,7 +75,7 @@ class SqliteStore(JobTables, SingleReads):
         self._index_bytes = index_bytes
         self._reader_count = readers
         self._vfs = vfs
-        self._reserved_bytes = reserved_bytes or ballast_bytes
+        self._reserved_bytes = reserved_bytes
         self._sealer = Sealer(keyring, seals=seals, compact=True)
         self._opened: OpenFile | None = None
         self._process = OneProcess()
@@ -267,11 +269,19 @@ class SqliteStore(JobTables, SingleReads):
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         return await self._read(lambda connection: maintenance.jobs(connection, work))
 
-    async def _read_outbox(self, name: str, *given: Any) -> Any:
-        return await self._read(lambda connection: getattr(outbox, name)(connection, *given))
+    async def _read_outbox(self, name: str, *values: Any) -> list[Any]:
+        return await self._read(lambda connection: fetch(connection, OUTBOX[name], values))
 
-    async def _change_outbox(self, name: str, *given: Any) -> None:
-        await self._write(lambda opened: getattr(outbox, name)(opened.writing, *given))
+    async def _change_outbox(self, *steps: tuple[Any, ...]) -> None:
+        def change(opened: OpenFile) -> None:
+            with immediate(opened.writing):
+                for name, *values in steps:
+                    fetch(opened.writing, OUTBOX[name], in_json(values))
+
+        await self._write(change)
+
+    async def _take_entries(self, sequences: list[int], projection: str) -> None:
+        await self._change_outbox(*((name, sequences, projection) for name in ("remove_taken", "take")))
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         return await self._ready.readers.run(work)

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
-from mnemic.ports.optional_capabilities import Damage, DamageScan
+from mnemic.ports.record_store import Damage, DamageScan
 from mnemic.retrieve.search import Searcher
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 from mnemic.types import Memory, Status

@@ -16,7 +16,7 @@ import pytest
 
 from mnemic.errors import InvalidInput, StoreBusy, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.ports.optional_capabilities import SuppliedIdentifiers
+from mnemic.ports.record_store import SuppliedIdentifiers
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store.fixtures import (
     EMBEDDER,

@@ -20,10 +20,12 @@ from mnemic.types import Deadline, Memory
 
 MAX_QUESTION_CHARS = 200
 """Characters of the longest question whose answers are judged."""
-JUDGED_STATEMENTS = 2
-"""First statements that are judged: each takes 2 to 3 ms. In the generated scopes the answer was among them in 390 of
-394 searches that found it among the first five.
+FIRST, MOST = 3, 6
+"""Statements that are judged at first, and at most: each takes 2 to 3 ms. If none of the first surely answers, the
+others are judged too.
 """
+ANSWERED = 0.7
+"""Relevance of a statement by which a question is taken for answered: no further statements are judged."""
 UNLIKE = -4.5
 """Logarithm of the odds by resemblance below which no statement is judged: in the generated scopes 1 answer of 100."""
 BY_JUDGE, BY_RESEMBLANCE, BASE = 0.61, 0.75, 0.45
@@ -45,14 +47,16 @@ async def judge_answers(
     """Return the relevances of the first of `order` that are `statements` and resemble the question at all, by the
     judge and their `relevances`; none if there are none.
     """
-    alike = first_alike(order, statements, relevances)
-    if not alike:
-        return {}
-    odds = await embedder.judge_answers(question, [text_of(statements[one]) for one in alike], deadline=deadline)
-    return {
-        one: _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, resembles) + BASE)
-        for answer, (one, resembles) in zip(odds, alike.items(), strict=True)
-    }
+    judged: dict[str, float] = {}
+    left = iter(first_alike(order, statements, relevances).items())
+    while max(judged.values(), default=0.0) < ANSWERED and (some := list(islice(left, MOST if judged else FIRST))):
+        texts = [text_of(statements[one]) for one, _ in some]
+        odds = await embedder.judge_answers(question, texts, deadline=deadline)
+        judged |= {
+            one: _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, resembles) + BASE)
+            for answer, (one, resembles) in zip(odds, some, strict=True)
+        }
+    return judged
 
 
 def first_alike(
@@ -60,7 +64,7 @@ def first_alike(
 ) -> dict[str, float]:
     """Return the first of `order` that are worth a judgement, with the logarithms of the odds of their `relevances`."""
     odds = ((one, _log_odds(relevances[one])) for one in order if one in statements and one in relevances)
-    return dict(islice((one for one in odds if one[1] >= UNLIKE), JUDGED_STATEMENTS))
+    return dict(islice((one for one in odds if one[1] >= UNLIKE), MOST))
 
 
 def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.answer_judgement import JUDGED_STATEMENTS, in_judged_order
+from mnemic.retrieve.answer_judgement import ANSWERED, FIRST, in_judged_order, judge_answers
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor, Deadline
 
@@ -79,9 +79,37 @@ async def test_another_attribute_of_a_known_thing_is_unknown(
 async def test_a_search_reads_few_statements_and_none_for_what_is_no_question(embedder: CountingEmbedder) -> None:
     async with told(embedder) as engine:
         await engine.search(ASKED[0][0], actor=EVA)
-        assert [len(read) <= JUDGED_STATEMENTS for read in embedder.judged] == [True]
+        assert [len(read) <= FIRST for read in embedder.judged] == [True]
         await engine.search("ferry to Gotland", actor=EVA)
         await engine.search("Wann fährt die Fähre nach Gotland ab?", actor=EVA)
+    assert len(embedder.judged) == 1
+
+
+class CertainEmbedder(CountingEmbedder):
+    """The default embedder, whose judge knows that one statement answers and no other does."""
+
+    async def judge_answers(
+        self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
+    ) -> list[float]:
+        self.judged.append(statements)
+        return [5.0 if statement == ANSWER else -8.0 for statement in statements]
+
+
+ANSWER = TOLD[-1]
+
+
+async def test_an_answer_behind_statements_that_resemble_the_question_more_is_judged_too() -> None:
+    embedder = CertainEmbedder()
+    async with told(embedder) as engine:
+        found = await engine.search("anything", actor=EVA)
+    statements = {hit.memory.memory_id: hit.memory for hit in found.hits}
+    last = sorted(statements, key=lambda one: statements[one].content == ANSWER)
+    question, alike = ASKED[-1][0], dict.fromkeys(last, 0.3)
+    judged = await judge_answers(embedder, question, last, statements, alike)
+    assert max(judged, key=lambda one: judged[one]) == last[-1]
+    assert judged[last[-1]] > ANSWERED
+    embedder.judged.clear()
+    assert len(await judge_answers(embedder, question, last[::-1], statements, alike)) == FIRST
     assert len(embedder.judged) == 1
 
 

@@ -8,8 +8,8 @@ all use it, so that the same request is shown the same memories on every path. A
    without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.
-4. If nothing is found for a choice, a plan or another affair of the user, the nearest statements are shown: a model
-   that can tell what helps loses more by a missing one than by a needless one. A question for the user's profile is
+4. If nothing is found for a choice, a plan or a draft, the nearest statements are shown: a model that can tell what
+   helps loses more by a missing one than by a needless one. A question for the user's profile is
    shown it (`mnemic.engine.user_profile`), whole and first.
 5. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
 6. If the request asks for an order, the rest is sorted by time.

@@ -111,7 +111,6 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 class ParsedRequest:
     """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
     Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that fit everything.
-    `is_own_affair`: the user asks for something of theirs other than a fact, as in "Am I free on Tuesday?".
     """
 
     words: frozenset[str]
@@ -120,7 +119,6 @@ class ParsedRequest:
     is_small_talk: bool = False
     wants_choice: bool = False
     of_the_world: bool = False
-    is_own_affair: bool = False
     is_profile: bool = False
 
     @classmethod
@@ -140,8 +138,7 @@ class ParsedRequest:
             return cls(words - _VAGUE, frozenset(), of_the_world=True)
         topics, named = topics_of_request(words), topics_of_request(words, touching=False)
         of_code = topics == _CODE
-        own = _OF_THE_USER.search(read) is not None
-        return cls(words, topics, named, wants_choice=wants_choice and not of_code, is_own_affair=own)
+        return cls(words, topics, named, wants_choice=wants_choice and not of_code)
 
     def find_concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
@@ -164,23 +161,19 @@ class ParsedRequest:
         return found.union(near[:most])
 
     def find_nearest(self, hits: Sequence[Hit], most: int) -> list[Hit]:
-        """Return the `most` nearest of `hits` that a reader who can tell what helps needs to see, though nothing shows
-        that they answer: any that are no noise beside a choice, a plan or a draft; of another affair of the user those
-        that share a word with it.
+        """Return the `most` nearest of `hits` that are no noise beside a choice, a plan or a draft; none for another
+        request. A reader who can tell what helps needs to see them, though nothing shows that they answer.
         """
-        if not (self.wants_choice or self.is_own_affair) or self.topics >= _CODE:
+        if not self.wants_choice or self.topics >= _CODE:
             return []
         near = [
             (rank.score, place, hit)
             for place, hit in enumerate(hits)
             if (rank := hit.ranks.get("vector")) is not None
-            and (rank.score >= MIN_UNKNOWN if self.wants_choice else self._is_touched(hit.memory.content, rank.score))
+            and rank.score >= MIN_UNKNOWN
             and not self._is_elsewhere(hit.memory.content)
         ]
         return [hit for _, _, hit in sorted(near, key=lambda one: (-one[0], one[1]))[:most]]
-
-    def _is_touched(self, content: str, cosine: float) -> bool:
-        return cosine >= MIN_ALIKE and not self.words.isdisjoint(_words(content))
 
     def depends_on(self, hit: Hit) -> bool:
         """Return True if the memory could change the answer."""

@@ -14,6 +14,8 @@ import sys
 from datetime import UTC, datetime
 from os.path import normpath
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
 UNRELEASED = re.compile(r"^## \S+ \(unreleased\)$", re.MULTILINE)
@@ -42,8 +44,10 @@ def set_version(version: str, root: Path = ROOT) -> None:
         text = VERSION.sub(f'version = "{version}"', text)
         path.write_text(PINNED.sub(rf'\g<1>{version}"', text), encoding="utf-8")
     package = root / "clients" / "typescript" / "package.json"
-    described = json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)}
-    package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write(package, json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)})
+    listed = _listed(root)
+    listed |= {"version": version, "packages": [one | {"version": version} for one in listed["packages"]]}
+    _write(root / "server.json", listed)
     changelog = root / "CHANGELOG.md"
     dated = f"## {version} ({datetime.now(UTC).date().isoformat()})"
     changelog.write_text(UNRELEASED.sub(dated, changelog.read_text(encoding="utf-8")), encoding="utf-8")
@@ -66,7 +70,23 @@ def set_address(url: str, tag: str, root: Path = ROOT) -> None:
     described = json.loads(package.read_text(encoding="utf-8"))
     described["repository"] = {"type": "git", "url": f"git+{url}.git", "directory": "clients/typescript"}
     described["homepage"] = url
-    package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write(package, described)
+    address = urlsplit(url)
+    forge, owner = str(address.hostname).split(".")[-2], address.path.split("/")[1]
+    listed = {"name": f"io.{forge}.{owner}/mnemic", "repository": {"url": url, "source": forge}}
+    _write(root / "server.json", _listed(root) | listed)
+    readme = root / "README.md"  # by this line the registry of MCP servers sees whose package it is
+    readme.write_text(f"{readme.read_text(encoding='utf-8')}\n<!-- mcp-name: {listed['name']} -->\n", encoding="utf-8")
+
+
+def _listed(root: Path) -> dict[str, Any]:
+    """What a registry of MCP servers is told."""
+    listed: dict[str, Any] = json.loads((root / "server.json").read_text(encoding="utf-8"))
+    return listed
+
+
+def _write(path: Path, value: dict[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _urls(url: str, tag: str) -> str:
@@ -109,6 +129,9 @@ def differing(tag: str, root: Path = ROOT) -> list[str]:
         reasons += [f"{path.parent.name} asks for {version}" for version in sorted(pinned - {wanted})]
     client = json.loads((root / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))["version"]
     reasons += [] if client == npm_version(wanted) else [f"clients/typescript: {client}"]
+    listed = _listed(root)
+    versions = {listed["version"], *(package["version"] for package in listed["packages"])}
+    reasons += [f"server.json: {version}" for version in sorted(versions - {wanted})]
     return reasons if notes(tag, root) else [*reasons, "CHANGELOG.md has no section of it"]
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mnemic.cli import COMMANDS
+from tests.e2e.settings_page import variables
 from tests.release import LINK, ROOT, differing, notes, npm_version, projects, set_address, set_version
 
 
@@ -25,6 +27,7 @@ def copied(tmp_path: Path) -> Path:
             shutil.copy(path.with_name("README.md"), there.parent)
     for folder in ("docs", "examples"):
         (tmp_path / folder).symlink_to(ROOT / folder)
+    shutil.copy(ROOT / "server.json", tmp_path)
     for file in ("LICENSE", "NOTICE", "CONTRIBUTING.md"):
         (tmp_path / file).touch()
     (tmp_path / "CHANGELOG.md").write_text(
@@ -57,6 +60,9 @@ def test_what_is_published_says_where_the_repository_is(copied: Path) -> None:
     assert [one for one in addresses if not (ROOT / one).exists()] == []
     client = json.loads((copied / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))
     assert client["repository"]["url"] == "git+https://example.org/team/mnemic.git"
+    listed = json.loads((copied / "server.json").read_text(encoding="utf-8"))
+    assert listed["repository"] == {"url": "https://example.org/team/mnemic", "source": "example"}
+    assert f"<!-- mcp-name: {listed['name']} -->" in readme
     with pytest.raises(SystemExit):
         set_address("mnemic", "v1.2.3", copied)
 
@@ -72,3 +78,18 @@ def test_the_npm_package_carries_the_licence_and_no_stamp_of_make() -> None:
     client = ROOT / "clients" / "typescript"
     assert (client / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert "!dist/.ready" in json.loads((client / "package.json").read_text(encoding="utf-8"))["files"]
+
+
+def test_a_host_can_start_the_mcp_server_by_what_the_registry_is_told() -> None:
+    listed = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", listed["name"])
+    assert len(listed["description"]) <= 100  # what the registry takes
+    (package,) = listed["packages"]
+    assert (package["identifier"], package["version"]) == (project["name"], project["version"])
+    ((extra,),) = (re.findall(r"\[([\w-]+)\]", argument["value"]) for argument in package["runtimeArguments"])
+    assert extra in project["optional-dependencies"]
+    assert [argument["value"] for argument in package["packageArguments"]] == ["mcp"]
+    assert "mcp" in COMMANDS
+    known = variables() | {"MNEMIC_USER"}
+    assert {variable["name"] for variable in package["environmentVariables"]} <= known

@@ -52,7 +52,7 @@ class Rules:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        # `within` takes the shorter lifetime of each kind: applying it twice (here and in the gateway) is harmless.
+        # It takes the shorter lifetime of each kind: applying it twice (here and in the gateway) is harmless.
         object.__setattr__(self, "policy", self.policy.with_longest(self.limits.longest))
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:

@@ -57,7 +57,7 @@ def blocking(call: Call) -> CallMode[Blocking]:
 
 
 class DualModeApi(Generic[M]):
-    """Something with verbs."""
+    """Base of a class whose verbs are awaited or block, as its call mode says."""
 
     def __init__(self, ground: CallMode[M]) -> None:
         self.ground = ground

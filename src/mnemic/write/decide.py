@@ -386,7 +386,7 @@ async def check_proposed(tx: Reads, draft: Draft, decision: Decision) -> Decisio
 
 
 async def _merge_same_words(tx: Reads, draft: Draft, near: Sequence[Neighbour], memory_id: str) -> Decision | None:
-    """Return one memory for a draft and a memory in the same words (S3's near-duplicate): the newer wording, with the
+    """Return one memory for a draft and a memory in the same words (a near-duplicate): the newer wording, with the
     older version kept; None if there is none.
     """
     for memory, cosine in near:

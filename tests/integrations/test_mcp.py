@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -149,6 +150,17 @@ async def test_statements_that_disagree_name_each_other(tmp_path: Path) -> None:
     assert "disagrees_with" not in alone
     field = described["search_memory"]["$defs"]["Shown"]["properties"]["disagrees_with"]
     assert (field["title"], "memory_id" in field["description"]) == ("Disagrees With", True)
+
+
+async def test_the_page_names_every_tool_with_its_arguments(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "frameworks" / "mcp.md").read_text(encoding="utf-8")
+    named = {tool: told.split(", ") for tool, told in re.findall(r"^\| `(\w+)\(([^)]*)\)` \|", page, re.MULTILINE)}
+    async with (
+        build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine,
+        Client(memory_server(engine, ANA)) as client,
+    ):
+        offered = {one.name: [*one.input_schema["properties"]] for one in (await client.list_tools()).tools}
+    assert named == offered
 
 
 async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:

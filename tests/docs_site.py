@@ -52,7 +52,6 @@ REFERENCE = [
     "subject-export.md",
     "plugins.md",
     "redaction.md",
-    "glossary.md",
 ]
 EXPLANATION = [
     "truth.md", "concepts.md", "kinds.md", "injection.md", "graph.md", "governance.md", "keys.md", "storage.md",
@@ -118,8 +117,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         page.meta["search"] = {"boost": 0.3}
     elif place in ("howto.md", "models.md", "service.md"):
         page.meta["search"] = {"boost": 4}
-    elif place in ("configuration.md", "faq.md", "coding-agents.md") or place.startswith(("guides/", "moving-from/")):
+    elif place in ("configuration.md", "faq.md", "coding-agents.md") or place.startswith("guides/"):
         page.meta["search"] = {"boost": 2}
+    elif place.startswith("moving-from/"):
+        page.meta["search"] = {"boost": 1.5}
     if page.file.generated_by is not None:
         return markdown
     if place == "cli.md":

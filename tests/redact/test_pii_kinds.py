@@ -30,6 +30,11 @@ def test_benign_texts_stay() -> None:
     EXAMPLES.assert_right(entities, "benign_texts_stay", floor=1)
 
 
+@pytest.mark.parametrize("digest", ["be160425e40202a3", "be425e2450092f8f", "be97b1d8e1a8f259"])
+def test_a_digest_with_the_form_of_an_account_number_stays(digest: str) -> None:
+    assert entities(f"attachment {digest}") == []
+
+
 def test_an_identifier_with_the_form_of_an_account_number_inside_stays() -> None:
     for identifier in ("01a2b68d-20c0-7000-be79-cd3a7d96c72f", "be00f1ca-18ed-4ccd-b9fe-2dc5250c380c"):
         assert entities(f"from {identifier}") == []

@@ -134,7 +134,7 @@ class Finds:
 
 _UUID = re.compile(r"(?i)(?<![\w-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}(?![\w-])")
 """An identifier by RFC 9562."""
-_NUMBERS = frozenset({"CARD", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
+_NUMBERS = frozenset({"CARD", "IBAN", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
 
 
 def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:

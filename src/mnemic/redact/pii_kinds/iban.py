@@ -14,6 +14,10 @@ _LENGTHS = {
     26: "IS TR", 27: "FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HU LB PL SV", 29: "BR EG PS QA UA", 30: "JO KW MU",
     31: "MT SC", 32: "LC",
 }  # fmt: skip
+_DIGITS_ALONE = frozenset(
+    "AE AT BA BE CR CZ DE DK EE EG ES FI FO GL HR HU IL IS LT LY ME MR NO PL PT RS SD SE SI SK ST TL TN VA XK".split()
+)
+"""Countries whose accounts have digits only: a digest in hexadecimal digits has the form of others by chance."""
 LENGTH = {country: length for length, countries in _LENGTHS.items() for country in countries.split()}
 
 _START = re.compile(r"(?<![^\W_])[A-Za-z]{2,14}\d{2}(?=[ \-]?[A-Za-z0-9])", re.ASCII)
@@ -21,8 +25,6 @@ _START = re.compile(r"(?<![^\W_])[A-Za-z]{2,14}\d{2}(?=[ \-]?[A-Za-z0-9])", re.A
 _begun = drawn(b"aa00")
 _AS_NUMBER = str.maketrans({chr(65 + at): str(10 + at) for at in range(26)})
 _SEPARATORS = str.maketrans("", "", " -")
-_UUID = re.compile(r"(?<![^\W_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\W_])", re.ASCII | re.IGNORECASE)
-"""An identifier, part of which has the form of an IBAN by chance: one in 6,700 of them."""
 
 
 @lru_cache(maxsize=64)
@@ -34,10 +36,9 @@ def _account(characters: int) -> re.Pattern[str]:
 
 
 def ibans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start, end and compact spelling of every valid IBAN, written in one piece or in groups, outside identifiers."""
+    """Start, end and compact spelling of every valid IBAN, written in one piece or in groups."""
     if not _begun(text):
         return
-    identifiers = [match.span() for match in _UUID.finditer(text)]
     valid: dict[str, bool] = {}
     for match in _START.finditer(text):
         end = match.end()
@@ -51,6 +52,7 @@ def ibans(text: str) -> Iterator[tuple[int, int, str]]:
         if len(compact) != length:
             compact = compact.translate(_SEPARATORS)
         if compact not in valid:
-            valid[compact] = int((compact[4:] + compact[:4]).translate(_AS_NUMBER)) % 97 == 1
-        if valid[compact] and not any(left <= start and end <= right for left, right in identifiers):
+            well_formed = compact[:2] not in _DIGITS_ALONE or compact[4:].isdecimal()
+            valid[compact] = well_formed and int((compact[4:] + compact[:4]).translate(_AS_NUMBER)) % 97 == 1
+        if valid[compact]:
             yield start, end, compact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from mnemic.inject.injection_result import InjectionRun
 from mnemic.inject.injector import Injector
 from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry
 from mnemic.inject.token_count import TokenCount
-from mnemic.ports import Clock, RecordStore
+from mnemic.ports import Clock, Embedder, ModelLoading, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 
@@ -21,6 +21,7 @@ class RecallEngine(Protocol):
     """The part of `mnemic.MemoryEngine` that an injector needs."""
 
     store: RecordStore
+    embedder: Embedder
     clock: Clock
 
     @property
@@ -61,6 +62,11 @@ class ActorMemories:
         # The pinned part is bounded by tokens, not by a number, so 0 is the only number that has a meaning here.
         self._share = 0.0 if pinned == 0 else config.pinned_share
         self._config = config
+
+    def loading(self) -> Awaitable[None] | None:
+        """Return what the first question waits for, None once it is there."""
+        embedder = self._engine.embedder
+        return embedder.warm() if isinstance(embedder, ModelLoading) and not embedder.loaded else None
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> SourceEntries:
         """Return the memories shown for `query`, pinned ones first. Raises PartialSearch if nothing was found and a

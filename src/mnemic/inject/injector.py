@@ -39,6 +39,9 @@ from mnemic.types.recall_limits import shorten_question
 
 logger = logging.getLogger(__name__)
 
+LOADING_SECONDS = 30.0
+"""Seconds that the first turn of a process waits for models at most."""
+
 
 class Injector:
     """Injects the memories of `sources` into the input of one model call at a time. May be shared by concurrent calls.
@@ -95,6 +98,7 @@ class Injector:
     async def _inject(
         self, messages: Sequence[Any], carried: ReinsertedBlocks, state: Any, run: InjectionRun, errors: dict[str, str]
     ) -> Injection:
+        await self._wait_for_models()
         # One deadline for all steps: a slow trigger leaves less time for the search, not a later answer.
         deadline = Deadline.after(self.config.timeout, self._clock.monotonic)
         context = await run_guarded("messages", context_of, messages, state)
@@ -130,6 +134,20 @@ class Injector:
             reason=f"source:{next(iter(errors))}" if errors else None,
             errors=errors,
         )
+
+    async def _wait_for_models(self) -> None:
+        """Wait while the sources load their models, once in a process and at most `LOADING_SECONDS`: that is no part of
+        a turn's time, or the first turn of each process of a slow machine would go without memory.
+        """
+        loading = [one() for source in self._sources if (one := getattr(source, "loading", None)) is not None]
+        if waiting := [asyncio.ensure_future(one) for one in loading if one is not None]:
+            self.counts["waited:loading"] += 1
+            logger.info("loading the models of memory | waiting before the first turn")
+            _, late = await asyncio.wait(waiting, timeout=LOADING_SECONDS)
+            for one in waiting:
+                one.add_done_callback(_forget)  # the search that follows reports a failure
+            for one in late:
+                one.cancel()
 
     async def _log_injection(self, run_id: str, rendered: RenderedBlock, digest: str, deadline: Deadline) -> None:
         if self._recall is None:

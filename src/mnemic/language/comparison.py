@@ -19,6 +19,7 @@ from typing import NamedTuple
 from mnemic.language.lexicon import Attribute, Lexicon, Phrase, Phrases, no_places
 from mnemic.language.statement import (
     LEAST_LEAD,
+    OUTLINED,
     READ,
     Clause,
     Phrased,
@@ -127,7 +128,7 @@ class Outline(NamedTuple):
     has_copula: bool
 
 
-@lru_cache(maxsize=READ)
+@lru_cache(maxsize=OUTLINED)
 def outline_of(text: str, key: str | None = None) -> Outline:
     """Return the outline of a statement."""
     one = _parse_known(Known(text, key))
@@ -1027,14 +1028,14 @@ def _one_person(old: Statement, new: Statement) -> bool:
 # -- what a statement gives of its author ----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=READ)
+@lru_cache(maxsize=OUTLINED)
 def given_keys(text: str) -> frozenset[str]:
     """Return the keys of which a text gives a value of its author's own: "We moved to Bonn" a `home_city`."""
     facts = (fact for clause in read(text).clauses if not clause.unreal for fact in _facts(clause))
     return frozenset().union(*(fact.attribute.keys for fact in facts if not fact.owner and fact.value is not None))
 
 
-@lru_cache(maxsize=READ)
+@lru_cache(maxsize=OUTLINED)
 def is_about_author(text: str) -> bool:
     """Return True if a text speaks of its author and of nobody else: "I visited my aunt"."""
     said = [clause for clause in read(text).clauses if clause.content]
@@ -1061,7 +1062,7 @@ def _words_of_meaning(statement: Statement) -> frozenset[str]:
 _CHANGE = ("newness", "no_longer", "changes", "replaces", "risen", "raised", "corrections")
 
 
-@lru_cache(maxsize=READ)
+@lru_cache(maxsize=OUTLINED)
 def tells_change(text: str) -> bool:
     """Return True if a statement says that something is new, changed or over, whatever it is."""
     return any(

@@ -21,8 +21,10 @@ MAX_CHARS = 1000
 MAX_CLAUSES = 12
 MAX_PHRASE = 7
 """Words of a noun phrase."""
-READ = 16384
-"""Statements whose reading is cached: a write meets the same neighbours again and again."""
+READ = 4096
+"""Statements whose whole reading is cached, some 7 KB each: those that may concern one another."""
+OUTLINED = 16384
+"""Statements of which an outline is cached: a write meets the same neighbours again and again."""
 
 _WORD = re.compile(
     r"(?P<money>[€$£])?(?P<number>\d+(?:[.,:]\d+)*)(?P<after>[a-z]{1,3}(?![\w/-])|[%€$£])?(?![\w/_-]{0,24}[^\W\d_])"

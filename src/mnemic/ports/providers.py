@@ -43,6 +43,13 @@ class Embedder(Protocol):
 class ModelLoading(Protocol):
     """Optional capability of an embedder that loads a model for its first text."""
 
+    @property
+    def loaded(self) -> bool:
+        """True once a question need not wait for a model."""
+
+    async def warm(self) -> None:
+        """Load whatever a question needs, and return once it is there. Raises EmbedderFailed as `embed` does."""
+
     def begin(self) -> None:
         """Start loading and return at once; no effect if already started. Never raises: `embed` reports failures."""
 

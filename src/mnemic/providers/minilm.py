@@ -76,6 +76,10 @@ class InProcessEmbedder:
             ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"mnemic-embed-{name}") for name in ("short", "long")
         )
 
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None and self._process == os.getpid()
+
     async def warm(self) -> None:
         """Load the model now, so that the first text need not wait for it."""
         await self._in_worker(self._load_model, None)
@@ -193,6 +197,10 @@ class MiniLmEmbedder(InProcessEmbedder):
     def _start(self) -> None:
         super()._start()
         self._judge: AnswerJudge | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return super().loaded and self._judge is not None
 
     async def warm(self) -> None:
         """Load the model and the judge of answers now."""

@@ -35,7 +35,7 @@ from mnemic.language.comparison import (
     may_concern,
     outline_of,
 )
-from mnemic.language.statement import READ
+from mnemic.language.statement import OUTLINED
 from mnemic.language.text.time_expressions import periods_in
 from mnemic.ports import Reads, Snapshot
 from mnemic.reason_codes import (
@@ -219,7 +219,7 @@ def known_of(memory: Memory) -> Known:
     return _known(memory.content, memory.key, memory.category)
 
 
-@lru_cache(maxsize=READ)
+@lru_cache(maxsize=OUTLINED)
 def _known(content: str, key: str | None, category: str | None) -> Known:
     return Known(content, key, (category or "").casefold() in _SAFETY_CATEGORIES or is_safety(content, key))
 

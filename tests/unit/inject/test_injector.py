@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
+from mnemic.errors import EmbedderFailed, InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injector, SourceEntry, injector_for
 from mnemic.inject.citation_check import Verdict
 from mnemic.inject.injection_log import digest_of
+from mnemic.providers.minilm import InProcessEmbedder, Vectors
 from mnemic.retrieve.relevance import MIN_MEMORIES
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
@@ -432,3 +433,32 @@ def test_sources_have_names_of_their_own() -> None:
         Injector([])
     with pytest.raises(InvalidConfig):
         Injector([Notes(), Notes()])
+
+
+async def test_the_first_turn_of_a_process_has_memory_however_long_the_model_loads() -> None:
+    clock, words, ana = ManualClock(), WordEmbedder(), Actor(user="ana")
+    store = InProcessStore()
+
+    def load() -> Vectors:
+        clock.advance(timedelta(seconds=20))
+        return lambda texts: [words.vector(text) for text in texts]
+
+    async with MemoryEngine(store=store, embedder=words, clock=clock) as before:
+        await before.add("The cellar key hangs behind the clock.", actor=ana)
+        engine = MemoryEngine(store=store, embedder=InProcessEmbedder(words.space, load), clock=clock)
+        first = injector_for(engine, ana)
+        done = await first.inject([{"role": "user", "content": "Where does the cellar key hang?"}])
+        assert (done.injected, done.degraded) == (True, False)
+        again = await first.inject([{"role": "user", "content": "Does the cellar key hang?"}])
+    assert again.injected
+    assert first.counts["waited:loading"] == 1
+
+
+async def test_a_model_that_cannot_be_loaded_is_told_by_the_search() -> None:
+    def load() -> Vectors:
+        raise EmbedderFailed("model_file")
+
+    embedder = InProcessEmbedder(WordEmbedder().space, load)
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
+        block = await engine.context("Where does the cellar key hang?", actor=Actor(user="ana"))
+    assert block.reason is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.types import BETWEEN_PEOPLE, Memory, Message
+from mnemic.types import BETWEEN_PEOPLE, Memory, Message, Origin
 
 
 @pytest.fixture
@@ -20,7 +20,13 @@ def memory(tmp_path: Path) -> Iterator[MemoryManager]:
 def _talk(memory: MemoryManager, *said: str, other: str = "participant") -> list[Memory]:
     """Capture a talk of lines "A: ..." and "B: ...", of which A is the user; return the live memories."""
     messages = [
-        Message(role="user" if line.startswith("A") else other, content=line[3:], session="s", speaker=line[0])
+        Message(
+            role="user" if line.startswith("A") else other,
+            content=line[3:],
+            session="s",
+            speaker=line[0],
+            origin=Origin.IMPORT,
+        )
         for line in said
     ]
     memory.capture_many(messages)

@@ -58,12 +58,24 @@ async def test_words_under_another_name_are_not_the_users(form: str, name: str, 
     assert keys == ({"home_city", "diet"} if own else set())
 
 
-@pytest.mark.parametrize("origin", [Origin.IMPORT, Origin.USER_STATED])
-async def test_who_makes_a_message_says_whose_it_is_by_its_role(origin: Origin, tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["capture", "capture_many", "remember"])
+@pytest.mark.parametrize(
+    ("origin", "speaker", "own"),
+    [(Origin.USER_STATED, "Bob", False), (Origin.USER_STATED, "Ana", True), (Origin.IMPORT, "Grandma", True)],
+)
+async def test_a_message_under_another_name_is_not_the_users(
+    verb: str, origin: Origin, speaker: str, own: bool, tmp_path: Path
+) -> None:
+    said = Message(role="user", content=SAID, speaker=speaker, origin=origin)
     async with build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine:
-        said = Message(role="user", content=SAID, speaker="Grandma", origin=origin)
-        await engine.capture_many([said], actor=ANA)
-        assert await keys_in(engine) == {"home_city", "diet"}
+        if verb == "capture":
+            await engine.capture(said, actor=ANA)
+        elif verb == "capture_many":
+            await engine.capture_many([said], actor=ANA)
+        else:
+            await engine.remember([said], actor=ANA)
+        # In an import its owner names himself to the reader, and the role says whose a message is.
+        assert await keys_in(engine) == ({"home_city", "diet"} if own else set())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Middleware, Rules, 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import lineage, list_and_count
 from mnemic.engine.handler_table import handler_table
-from mnemic.engine.message_forms import captured_each, messages_of, remember
+from mnemic.engine.message_forms import captured_each, message_of, messages_of, remember
 from mnemic.engine.recall import recall
 from mnemic.engine.run_record import keep_injection, record_turn_run
 from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
@@ -547,6 +547,7 @@ class MemoryEngine:
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
+        said = None if said is None else message_of(said, actor.user)
         turn = requests.Run(
             message=said,
             goal=goal,

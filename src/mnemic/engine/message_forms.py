@@ -14,7 +14,7 @@ from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import SYSTEM, TOOL, USER, has_tool_result, role_of, text_of, user_text_of
 from mnemic.requests import Run
-from mnemic.types import PARTICIPANT, Actor, Candidate, ConversationReceipts, JsonValue, Message, WriteReceipt
+from mnemic.types import PARTICIPANT, Actor, Candidate, ConversationReceipts, JsonValue, Message, Origin, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
@@ -92,6 +92,15 @@ def _message(given: Said, session: str | None, user: str | None) -> Message | No
     )
 
 
+def message_of(given: Message, user: str | None) -> Message:
+    """Return a message as it is, or as another person's: one of role `user` under a name that is not one of `user`'s.
+    In an import the role says whose it is, since its owner named himself to the reader.
+    """
+    if given.speaker is None or user is None or given.origin is Origin.IMPORT or given.role != USER:
+        return given
+    return given if is_name_of(given.speaker, user) else replace(given, role=PARTICIPANT)
+
+
 def _text(given: Mapping[str, Any], *names: str) -> str | None:
     """Return the first of these members that is a text."""
     return next((one for name in names if isinstance(one := given.get(name), str) and one), None)
@@ -128,6 +137,7 @@ async def remember(
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **fields}) for one in message_candidates(parts)]
         return ConversationReceipts(await engine.add_many(made, actor=actor))
+    parsed = [message_of(one, actor.user) for one in parsed]
     made_of = await capture_messages(engine, parsed, actor=actor, data=fields, instructions=instructions)
     reports = [one for one in made_of if one is not None]
     for report in reports:
@@ -153,7 +163,7 @@ async def captured_each(
     keys = [None] * len(found) if idempotency_keys is None else idempotency_keys
     if len(keys) != len(found):
         raise InvalidInput("idempotency_keys", hint="one for each message, or None")
-    kept = [(one, key) for one, key in zip(found, keys, strict=True) if one is not None]
+    kept = [(message_of(one, actor.user), key) for one, key in zip(found, keys, strict=True) if one is not None]
     made = await capture_messages(
         engine, [one for one, _ in kept], actor=actor, idempotency_keys=[key for _, key in kept]
     )

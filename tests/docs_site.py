@@ -55,12 +55,13 @@ REFERENCE = [
 ]
 EXPLANATION = [
     "truth.md", "concepts.md", "kinds.md", "injection.md", "graph.md", "governance.md", "keys.md", "storage.md",
-    "durability.md", "postgres.md", "cassandra.md", "scale.md", "architecture.md",
+    "durability.md", "postgres.md", "cassandra.md", "scale.md",
 ]  # fmt: skip
 NOTEBOOKS = [f"guides/{name}.md" for name in ("pii-policy", "review-workflow", "erasure-request", "tuning-recall")]
 """Guides that the site has as notebooks, too."""
 SAVED = re.compile(r"Save this as `([^`]+)`:$")
-UNSEARCHED = ("adr/", "packages/", "changelog.md", "contributing.md", "architecture.md")
+ARCHITECTURE = "architecture.md"
+UNSEARCHED = ("adr/", "packages/", "changelog.md", "contributing.md", ARCHITECTURE)
 """Pages for those who change the code: a search of the site leaves them out."""
 
 
@@ -88,7 +89,7 @@ def on_config(config: Any) -> Any:
             ]
         },
         {"Explanation": [*EXPLANATION, *_others()]},
-        {"Project": ["contributing.md", "changelog.md", "figures.md", {"Decisions": _pages("adr")}]},
+        {"Project": ["contributing.md", ARCHITECTURE, "changelog.md", "figures.md", {"Decisions": _pages("adr")}]},
     ]
     return config
 
@@ -225,7 +226,8 @@ def relinked(markdown: str, source: str, place: str) -> str:
 
 def _others() -> list[str]:
     """Return the pages of the folder itself that no section names."""
-    named = {"index.md", "figures.md", "moving-from.md", "frameworks.md", *START, *HOWTO, *REFERENCE, *EXPLANATION}
+    named = {"index.md", "figures.md", "moving-from.md", "frameworks.md", ARCHITECTURE}
+    named |= {*START, *HOWTO, *REFERENCE, *EXPLANATION}
     return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name not in named)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mnemic.retrieve.export import as_dict
-from mnemic.types.serialisation import to_json
+from mnemic.types.json_forms import to_json
 
 if TYPE_CHECKING:
     from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, UserProfile, WriteReceipt

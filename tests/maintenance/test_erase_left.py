@@ -21,7 +21,7 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.consent import subject_token
 from mnemic.write.limiter import tombstone
 from mnemic.write.missing_vectors import left_prefix
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox import OutboxConsumer
 from mnemic.write.tokenisation import token_prefix
 from mnemic.write.turn_log import turn_prefix
 from tests.derived_copy import Copy

@@ -28,7 +28,7 @@ from mnemic.unit_of_work import apply
 from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import mark_tenant
 from mnemic.write.limiter import tombstone
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox import OutboxConsumer
 from tests.derived_copy import Copy
 
 DAY = timedelta(days=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,12 @@ import asyncpg
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Message
+from tests.migration.test_schema_in_every_write import ANA, write_by_every_verb
 from tests.servers import PostgresServer
 
-ANA, BEN = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="ben")
 LOOK = "schema_version"
 CHANGES = re.compile(r"\b(?:INSERT\s+INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET)\b", re.IGNORECASE)
 CALLS = ("fetch", "fetchrow", "fetchval", "execute", "executemany")
@@ -62,18 +59,7 @@ async def test_no_verb_writes_without_a_look_at_the_schema(
     clock, store = ManualClock(), PostgresStore(postgres.database(tmp_path))
     async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock) as engine:
         watched = Watched(monkeypatch)
-        created, *_ = [await engine.add(f"Ana has boat {number}.", actor=ANA) for number in range(3)]
-        assert created.memory_id
-        await engine.add_many([Candidate(content="Ben lives in Oslo.", key="home_city")], actor=BEN)
-        await engine.update(created.memory_id, "Ana has a ship.", actor=ANA)
-        await engine.rollback(created.memory_id, 1, actor=ANA)
-        await engine.search("Which boat?", actor=ANA)
-        await engine.forget(created.memory_id, actor=ANA)
-        await engine.record([Message(role="user", content="The bus was late.")], actor=ANA)
-        clock.advance(timedelta(days=400))
-        await engine.maintain(actor=ANA)
-        await engine.erase("ben", actor=ANA)
-        await Tenants(store, clock).create("rival", by="olga")
+        await write_by_every_verb(engine, clock)
     assert watched.writes > 10
     assert watched.blind == []
 

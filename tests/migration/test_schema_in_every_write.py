@@ -55,22 +55,26 @@ def watched() -> Iterator[Watched]:
     apsw.connection_hooks.remove(one)
 
 
+async def write_by_every_verb(engine: MemoryEngine, clock: ManualClock) -> None:
+    created, *_ = [await engine.add(f"Ana has boat {number}.", actor=ANA) for number in range(3)]
+    assert created.memory_id
+    await engine.add_many([Candidate(content="Ben lives in Oslo.", key="home_city")], actor=BEN)
+    await engine.update(created.memory_id, "Ana has a ship.", actor=ANA)
+    await engine.rollback(created.memory_id, 1, actor=ANA)
+    await engine.search("Which boat?", actor=ANA)
+    await engine.forget(created.memory_id, actor=ANA)
+    await engine.record([Message(role="user", content="The bus was late.")], actor=ANA)
+    clock.advance(timedelta(days=400))
+    await engine.maintain(actor=ANA)
+    await engine.erase("ben", actor=ANA)
+    await Tenants(engine.store, clock).create("rival", by="olga")
+
+
 async def test_no_verb_writes_without_a_look_at_the_schema(tmp_path: Path, watched: Watched) -> None:
     clock = ManualClock()
     store = SqliteStore(tmp_path / "m.db")
     async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock) as engine:
-        created, *_ = [await engine.add(f"Ana has boat {number}.", actor=ANA) for number in range(3)]
-        assert created.memory_id
-        await engine.add_many([Candidate(content="Ben lives in Oslo.", key="home_city")], actor=BEN)
-        await engine.update(created.memory_id, "Ana has a ship.", actor=ANA)
-        await engine.rollback(created.memory_id, 1, actor=ANA)
-        await engine.search("Which boat?", actor=ANA)
-        await engine.forget(created.memory_id, actor=ANA)
-        await engine.record([Message(role="user", content="The bus was late.")], actor=ANA)
-        clock.advance(timedelta(days=400))
-        await engine.maintain(actor=ANA)
-        await engine.erase("ben", actor=ANA)
-        await Tenants(store, clock).create("rival", by="olga")
+        await write_by_every_verb(engine, clock)
     assert watched.writes > 50
     assert watched.blind == []
 

@@ -24,8 +24,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store import EMBEDDER, memory, scope
 from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
-from mnemic.write.outbox_consumer import LONGEST_REST, OutboxConsumer, current_memories
-from mnemic.write.outbox_maintenance import compact
+from mnemic.write.outbox import LONGEST_REST, OutboxConsumer, compact, current_memories
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import note, pairs, say, table
 from mnemic.json_output import profile_dict, rating_dict
 from mnemic.plugins import list_plugins
-from mnemic.types.serialisation import to_json
+from mnemic.types.json_forms import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

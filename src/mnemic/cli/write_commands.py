@@ -28,8 +28,8 @@ from mnemic.cli.terminal import ask_confirmation, note
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Message
+from mnemic.types.json_forms import to_json
 from mnemic.types.ratings import VERDICTS, Rating
-from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

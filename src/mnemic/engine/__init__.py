@@ -84,8 +84,7 @@ from mnemic.types.values import aware, checked_share
 from mnemic.write.consent import subject_token
 from mnemic.write.forget import forget_matching
 from mnemic.write.limiter import Limiter, consents, marks_of_user, words_read
-from mnemic.write.outbox_consumer import OutboxWorker
-from mnemic.write.outbox_maintenance import end
+from mnemic.write.outbox import OutboxWorker, stop_upkeep
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.ratings import ratings_in
 from mnemic.write.redact import Redactor
@@ -127,7 +126,7 @@ if TYPE_CHECKING:
     from mnemic.types.ratings import Rating
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.model_judge import Judge
-    from mnemic.write.outbox_consumer import OutboxConsumer
+    from mnemic.write.outbox import OutboxConsumer
 
 T = TypeVar("T")
 _PAGE = 200
@@ -266,7 +265,7 @@ class MemoryEngine:
         if self._drainer is not None:
             await self._drainer.stop()
         if self._pipeline.publisher.looking is not None:
-            await end(self._pipeline.publisher.looking)
+            await stop_upkeep(self._pipeline.publisher.looking)
         for feed in self._pipeline.publisher.feeds:
             await feed.projection.close()
         await self.store.close()

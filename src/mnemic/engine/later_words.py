@@ -30,7 +30,7 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.policy.statement_dates import timed
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
-from mnemic.types.cosine_scaling import read
+from mnemic.types.measures import read
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving out a sentence that a statement near it may outweigh."""

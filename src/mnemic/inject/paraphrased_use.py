@@ -18,7 +18,7 @@ from mnemic.language.text.language import common_words, language_of
 from mnemic.language.text.pattern import Pattern
 from mnemic.ports import Embedder
 from mnemic.types import Deadline
-from mnemic.types.cosine_scaling import read
+from mnemic.types.measures import read
 
 LIKELY_FROM = 0.6
 """Certainty from which a use is called likely: of 48 own pairs of an answer that uses a memory and one that does not,

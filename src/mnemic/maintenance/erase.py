@@ -31,7 +31,7 @@ from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
 from mnemic.write.limiter import ENDED, consent_prefix, tombstone
 from mnemic.write.missing_vectors import left_prefix
-from mnemic.write.outbox_consumer import OutboxConsumer, drain
+from mnemic.write.outbox import OutboxConsumer, drain
 from mnemic.write.ratings import ratings_mark
 from mnemic.write.tokenisation import sweep, token_prefix
 from mnemic.write.turn_log import forget_turns, turn_prefix

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.maintenance.bulk_import import written_prefix
 from mnemic.types import Actor, Memory, Status, checked_identifier
-from mnemic.types.serialisation import Serialisable
+from mnemic.types.json_forms import Serialisable
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.consent import subject_token

@@ -12,7 +12,7 @@ from mnemic.maintenance.audit_verification import remember_signed
 from mnemic.maintenance.background_capture import read_waiting
 from mnemic.maintenance.reports import MaintenanceReport
 from mnemic.types import Actor
-from mnemic.write import outbox_consumer
+from mnemic.write import outbox as outbox_work
 from mnemic.write.missing_vectors import embed_left
 from mnemic.write.tokenisation import sweep
 from mnemic.write.turn_log import expire_turns
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mnemic.dispatch import Rules
     from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.ports import Clock, Embedder, RecordStore
-    from mnemic.write.outbox_consumer import OutboxConsumer
+    from mnemic.write.outbox import OutboxConsumer
     from mnemic.write.tokenisation import TokenVault
 
 
@@ -61,7 +61,7 @@ async def run_maintenance(
     aged = await _age(engine, actor, dry_run)
     embedder = None if dry_run else engine.embedder
     embedded, unembedded = await embed_left(engine.store, embedder, actor=actor, now=engine.clock.now())
-    outbox = await outbox_consumer.drain(engine.store, feeds, dry_run=dry_run)
+    outbox = await outbox_work.drain(engine.store, feeds, dry_run=dry_run)
     swept = 0 if dry_run else await sweep(engine.store, actor.tenant)
     if not dry_run:
         await expire_turns(engine.store, actor.tenant, engine.clock.now())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.types import WriteReceipt
-from mnemic.write.outbox_consumer import DrainReport
+from mnemic.write.outbox import DrainReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ from mnemic.retrieve.export import accepted_memories
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, AuditEvent, Candidate, Cost, Kind, Level, Memory, Message, Status, Where
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic.types.serialisation import Serialisable
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.audited_changes import AuditedWriter, latest
 from mnemic.write.fingerprint import fingerprint_of

@@ -23,7 +23,7 @@ from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.retrieve.export import as_dict, plain
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
 from mnemic.types.identity import token_of
-from mnemic.types.serialisation import to_json
+from mnemic.types.json_forms import to_json
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.limiter import consent_prefix, tombstone

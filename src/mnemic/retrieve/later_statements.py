@@ -37,7 +37,7 @@ from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
-from mnemic.types.cosine_scaling import read
+from mnemic.types.measures import read
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""

@@ -16,8 +16,8 @@ from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
-from mnemic.testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
 from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory
+from mnemic.testing.record_store.graph_search import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
 

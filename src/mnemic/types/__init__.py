@@ -20,6 +20,7 @@ from mnemic.types.documents import (
 )
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lower_origin
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+from mnemic.types.json_forms import Serialisable, from_json, to_json
 from mnemic.types.language_models import Completion, Cost, Prompt
 from mnemic.types.measures import Usage, VectorSpace
 from mnemic.types.memory import (
@@ -43,7 +44,6 @@ from mnemic.types.requests_about_memory import (
 )
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
-from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.store_reads import HotSetContents, Scored, Signals, Where
 from mnemic.types.user_profile import ProfileLine, UserProfile
 from mnemic.types.values import (

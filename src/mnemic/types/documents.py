@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.types.serialisation import Serialisable
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.values import Vector
 
 Namespace = tuple[str, ...]

@@ -11,8 +11,8 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.types.enums import Kind, Status
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory, holds_graph
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware
 
 MAX_NODE_CHARS = 320

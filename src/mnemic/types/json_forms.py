@@ -1,4 +1,4 @@
-"""The JSON form of each annotation: encoders and decoders for `mnemic.types.serialisation`."""
+"""The JSON form of each annotation: encoders and decoders for `mnemic.types.json_forms`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from enum import Enum, StrEnum
 from functools import cached_property, lru_cache
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from mnemic.errors import InvalidInput
 from mnemic.types.values import aware, duration_of
@@ -342,3 +342,46 @@ _COLLECTIONS: Mapping[Any, Callable[[Any], Any]] = {
     set: set,
     Set: frozenset,
 }
+
+
+T = TypeVar("T")
+
+
+class Serialisable:
+    """Adds `to_dict` and `from_dict` to a dataclass."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value as JSON data, one member per field; `from_dict` reads it back.
+
+        Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form (NaN, a time without a time zone).
+        """
+        data: dict[str, Any] = to_json(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Build the value of `to_dict`; a field that has a default may be left out.
+
+        Raises InvalidInput (`invalid_input:<field>`) for a field that is missing, unknown or of the wrong type.
+        """
+        return from_json(cls, data)
+
+
+def to_json(value: object, declared: Any = None) -> Any:
+    """Return `value` as JSON data.
+
+    `declared` is the annotation that `from_json` will be given if that is not the value's class, such as a union.
+    Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form, TypeError for such a class.
+    """
+    return encode_value(value, type(value) if declared is None else declared)
+
+
+def from_json(declared: type[T], data: object) -> T:
+    """Return the value that `to_json` turned into `data`. `declared`: its class, or an annotation.
+
+    Raises InvalidInput (`invalid_input:<field>`) for data that is not such a value.
+    """
+    value: T = decode_value(declared, data)
+    return value

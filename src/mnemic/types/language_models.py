@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mnemic.types.serialisation import Serialisable
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.values import JsonValue
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from mnemic.types.enums import ORIGINS, Kind, Level, Origin, Status, Trust, lower_origin
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.scope import Scope
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
-from mnemic.types.serialisation import Serialisable
 
 Verdict = Literal["useful", "wrong", "none"]
 VERDICTS: tuple[Verdict, ...] = ("useful", "wrong", "none")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, frozen
 from mnemic.types.writes import WriteReceipt
 

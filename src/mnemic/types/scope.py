@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mnemic.errors import InvalidInput
 from mnemic.types.enums import Level, Origin
-from mnemic.types.serialisation import Serialisable
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.values import checked_identifier, checked_name
 
 _LEVELS = tuple(Level)

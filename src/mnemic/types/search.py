@@ -8,8 +8,8 @@ from datetime import date, datetime
 from typing import Any, NamedTuple, overload
 
 from mnemic.types.enums import Kind
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.store_reads import Where
 from mnemic.types.values import JsonValue, frozen
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from mnemic.errors import InvalidInput
 from mnemic.language.text.cues import Cues
 from mnemic.types.enums import Kind, Status
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue
 
 

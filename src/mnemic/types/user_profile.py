@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
-from mnemic.types.serialisation import Serialisable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mnemic.types.enums import Level, Outcome, Status
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
-from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, frozen
 
 

@@ -48,7 +48,7 @@ from mnemic.reason_codes import (
     WHICH_OF_SEVERAL,
 )
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
-from mnemic.types.cosine_scaling import cosine_in_space, read
+from mnemic.types.measures import cosine_in_space, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
 

@@ -37,7 +37,7 @@ from mnemic.write.embedding import embed
 from mnemic.write.fingerprint import fingerprint_of, request_digest, request_key
 from mnemic.write.missing_vectors import leave_without_vector
 from mnemic.write.model_judge import judge_near
-from mnemic.write.publish import Publisher
+from mnemic.write.outbox import Publisher
 from mnemic.write.redact import Redactor, redact
 from mnemic.write.revise import Revision, revision_of
 from mnemic.write.thresholds import WriteRules

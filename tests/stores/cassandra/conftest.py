@@ -7,10 +7,12 @@ so.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from mnemic.stores.cassandra import CassandraStore
 from tests.cassandra_nodes import Cluster, at_hand
 
 GIVEN = os.environ.get("MNEMIC_CASSANDRA")
@@ -37,3 +39,10 @@ def cassandra() -> Iterator[str]:
         yield f"{cluster.url(copies=1)}&timeout=10"
     finally:
         cluster.stop()
+
+
+@pytest.fixture
+def new_store(cassandra: str) -> Callable[[], CassandraStore]:
+    """Return a function that makes a store: all that it makes share one prefix, which no other test has."""
+    prefix = secrets.token_hex(6)
+    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")

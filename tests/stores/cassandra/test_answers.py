@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -14,15 +13,9 @@ from mnemic.stores.cassandra.partitions import KEPT_SECONDS, Answers, Question
 from mnemic.stores.cassandra.routing import Partition, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, scope
 from mnemic.types import AuditEvent, OutboxEntry
-from mnemic.write.outbox_maintenance import maintain_outbox
+from mnemic.write.outbox import maintain_outbox
 
 ACME = of_tenant("acme")
-
-
-@pytest.fixture
-def new_store(cassandra: str) -> Callable[[], CassandraStore]:
-    prefix = secrets.token_hex(6)
-    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
 
 
 def counted(store: CassandraStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:

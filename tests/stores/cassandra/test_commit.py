@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -19,12 +18,6 @@ from mnemic.types import AuditEvent, Memory
 
 class Killed(BaseException):
     """The process ends here."""
-
-
-@pytest.fixture
-def new_store(cassandra: str) -> Callable[[], CassandraStore]:
-    prefix = secrets.token_hex(6)
-    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
 
 
 def both(ada: Memory, bob: Memory) -> Any:

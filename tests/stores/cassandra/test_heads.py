@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -20,12 +19,6 @@ from mnemic.types import VectorSpace
 
 class Killed(BaseException):
     """The process ends here."""
-
-
-@pytest.fixture
-def new_store(cassandra: str) -> Callable[[], CassandraStore]:
-    prefix = secrets.token_hex(6)
-    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
 
 
 @pytest.mark.parametrize("asks", range(1, 3))

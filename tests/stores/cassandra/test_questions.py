@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,12 +18,6 @@ from mnemic.types import Actor, OutboxEntry, VectorSpace
 BOB = Partition("acme", "user", "bob")
 _TURNS = 50
 """Turns of the event loop in which whoever can ask has asked."""
-
-
-@pytest.fixture
-def new_store(cassandra: str) -> Callable[[], CassandraStore]:
-    prefix = secrets.token_hex(6)
-    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
 
 
 class Rounds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +11,6 @@ from mnemic.stores.cassandra import CassandraStore
 from mnemic.stores.transaction_work import Step
 from mnemic.testing.record_store.fixtures import EMBEDDER, day, memory, remember, scope
 from mnemic.types import Kind
-
-
-@pytest.fixture
-def new_store(cassandra: str) -> Callable[[], CassandraStore]:
-    prefix = secrets.token_hex(6)
-    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
 
 
 @pytest.mark.parametrize("settled", [False, True])

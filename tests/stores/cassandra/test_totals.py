@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -29,14 +28,8 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-@pytest.fixture
-def new_store(cassandra: str) -> Makes:
-    prefix = secrets.token_hex(6)
-    return lambda options="": CassandraStore(f"{cassandra}&prefix={prefix}{options}")
-
-
-async def opened(new_store: Makes, options: str = "") -> CassandraStore:
-    store = new_store(options)
+async def opened(new_store: Makes) -> CassandraStore:
+    store = new_store()
     await store.open(EMBEDDER.space)
     return store
 

@@ -20,7 +20,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import memory
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox import OutboxConsumer
 
 ANA, OPERATOR = Actor(user="ana"), Actor(user="operator")
 STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask", "result": "found one", "ok": True}]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.dispatch.handlers.quota_batches import portions
+from mnemic.dispatch.handlers.add import portions
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.limits import Limits, Quota, makes_room

@@ -16,7 +16,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.graph_store import mention, node
 from mnemic.types import Actor, Fragment, Outcome, Scope
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox import OutboxConsumer
 
 ANA = Actor(user="ana")
 OPERATOR = Actor(user="operator")

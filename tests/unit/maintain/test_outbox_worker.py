@@ -20,9 +20,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
-from mnemic.write.outbox_consumer import OutboxConsumer, OutboxWorker, drain
-from mnemic.write.outbox_maintenance import compact
-from mnemic.write.publish import Publisher
+from mnemic.write.outbox import OutboxConsumer, OutboxWorker, Publisher, compact, drain
 from tests.derived_copy import Copy
 
 
@@ -324,7 +322,7 @@ async def test_writers_bound_the_outbox_of_a_projection_that_is_gone(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that know nothing of it."""
-    monkeypatch.setattr("mnemic.write.outbox_maintenance.MAX_WAITING", 100)
+    monkeypatch.setattr("mnemic.write.outbox.MAX_WAITING", 100)
     await store.register("gone")
     publisher = Publisher(store, ManualClock())
     for batch in range(4):

@@ -54,7 +54,7 @@ from mnemic.types import (
     from_json,
     to_json,
 )
-from mnemic.types.serialisation import Serialisable
+from mnemic.types.json_forms import Serialisable
 from mnemic.types.trace import RunReport, UseAudit
 from mnemic.types.values import duration_of
 

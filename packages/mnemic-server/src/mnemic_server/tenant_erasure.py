@@ -10,7 +10,7 @@ from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.maintenance.subject_data import users_of
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor
-from mnemic.write.outbox_consumer import OutboxConsumer
+from mnemic.write.outbox import OutboxConsumer
 
 
 async def erase_tenant(

@@ -17,9 +17,32 @@ from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.unit_of_work import apply
 from mnemic.write import derived_memories
+from mnemic.write.forget import forget
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import changes_of, revision_of
+
+
+class AdministrationHandler:
+    """A request that adds no statement."""
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Nothing to judge."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetHandler(AdministrationHandler):
+    """Handles `Forget`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> None:
+        """Delete the memory. Raises MemoryNotFound, WriteBlocked (`lower_trust`)."""
+        store, clock = self.limiter.store, self.limiter.clock
+        await forget(store, clock, call.request.memory_id, actor=call.actor, scopes=call.scopes)
+        await self.pipeline.publisher.catch_up()
 
 
 def owner_of(scope: Scope, actor: Actor) -> Actor:

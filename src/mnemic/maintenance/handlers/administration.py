@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemic.dispatch import Call, Proposal
-from mnemic.dispatch.handlers.forget import AdministrationHandler
+from mnemic.dispatch.handlers.update import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.maintenance import erase, expiry_job, key_rotation, reveal
 from mnemic.maintenance.erasure_receipt import ErasureReceipt

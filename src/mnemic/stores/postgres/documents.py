@@ -19,8 +19,7 @@ from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic.stores.postgres.embedding_spaces import spelt
 from mnemic.stores.postgres.rows import columns, raw, vector_parameter
-from mnemic.stores.postgres.shared_statements import asking
-from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.statements import asking, load
 from mnemic.stores.relational.documents import DocumentReads, Page
 from mnemic.stores.relational.statements import load as shared
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
-from mnemic.stores.postgres.shared_statements import asking, inside
+from mnemic.stores.postgres.statements import asking, inside
 from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.types import Memory

@@ -6,10 +6,16 @@ Values that vary from call to call are parameters; a filter only chooses among p
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache, partial
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mnemic.stores.relational.statements import fill_parts, sections
+from mnemic.stores.postgres.rows import storable
+from mnemic.stores.relational.statements import Ask, fill_parts, sections
+
+if TYPE_CHECKING:
+    from mnemic.stores.postgres.connections import Session
 
 _PARAMETER = re.compile(r"\$(\d+)")
 _FOLDER = files("mnemic.stores.postgres") / "sql"
@@ -31,3 +37,29 @@ def add_conditions(statement: str, asked: tuple[str, ...]) -> str:
     conditions = ["m.tenant = $1"]
     conditions += [_CONDITIONS[name].replace("{value}", f"${last + place}") for place, name in enumerate(asked, 1)]
     return statement.replace("{accepted}", " AND ".join(conditions))
+
+
+T = TypeVar("T")
+
+
+def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, str]) -> Ask:
+    """Return an `Ask` for these statements; `fetch` runs any statement. Lists contain texts: those that no row can
+    contain are left out.
+    """
+
+    async def ask(name: str, *values: Any) -> list[Any]:
+        return await fetch(statements[name], *(storable(one) if isinstance(one, list) else one for one in values))
+
+    return ask
+
+
+def inside(
+    tenant: str, statements: Mapping[str, str], work: Callable[[Ask], Awaitable[T]]
+) -> Callable[[Session], Awaitable[T]]:
+    """Return `work` as a transaction that sees only the rows of `tenant`."""
+
+    async def run(session: Session) -> T:
+        await session.enter(tenant)
+        return await work(asking(session.fetch, statements))
+
+    return run

@@ -52,8 +52,7 @@ from mnemic.stores.postgres.rows import (
     vector_parameter,
     words_are_whole,
 )
-from mnemic.stores.postgres.shared_statements import asking
-from mnemic.stores.postgres.statements import load
+from mnemic.stores.postgres.statements import asking, load
 from mnemic.stores.relational.maintenance import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.transaction_work import Step

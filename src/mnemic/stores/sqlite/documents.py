@@ -23,8 +23,7 @@ from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.rows import fetch
-from mnemic.stores.sqlite.shared_statements import asking
+from mnemic.stores.sqlite.rows import asking, fetch
 from mnemic.stores.sqlite.threads import reading
 from mnemic.stores.transaction_work import run_through
 from mnemic.types import DocumentAnswer, DocumentOperation, PutDocument, Vector, checked_identifier

@@ -27,6 +27,7 @@ from mnemic.stores.codec import (
     words_check,
 )
 from mnemic.stores.encryption import Sealer, SearchData
+from mnemic.stores.relational.statements import Ask, in_json
 from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
@@ -272,3 +273,12 @@ class HashedTerms:
         if found.extras:
             numbers += [0, *map(self.number, found.extras)]
         return array("I", numbers).tobytes()
+
+
+def asking(connection: apsw.Connection, statements: Mapping[str, str]) -> Ask:
+    """Return an `Ask` for these statements on this connection. It never suspends."""
+
+    async def ask(name: str, *values: Any) -> list[Any]:
+        return fetch(connection, statements[name], in_json(values))
+
+    return ask

@@ -30,17 +30,15 @@ for _part in (
 ):
     pytest.register_assert_rewrite(f"{__name__}.{_part}")
 
-from mnemic.testing.record_store.as_of_reads import BelievingContract  # noqa: E402
 from mnemic.testing.record_store.audit_and_outbox import TrailContract  # noqa: E402
 from mnemic.testing.record_store.concurrency import SharingContract  # noqa: E402
-from mnemic.testing.record_store.dimensions import DimensionsContract  # noqa: E402
 from mnemic.testing.record_store.fixtures import EMBEDDER, Setting, memory, remember, scope  # noqa: E402
 from mnemic.testing.record_store.graph_search import SurroundingContract  # noqa: E402
 from mnemic.testing.record_store.maintenance import KeepingContract  # noqa: E402
-from mnemic.testing.record_store.plain_reads import ReadingContract  # noqa: E402
+from mnemic.testing.record_store.plain_reads import BelievingContract, ReadingContract  # noqa: E402
 from mnemic.testing.record_store.ranked_lists import SearchingContract  # noqa: E402
 from mnemic.testing.record_store.row_damage import DamagingContract  # noqa: E402
-from mnemic.testing.record_store.spaces import SpacesContract  # noqa: E402
+from mnemic.testing.record_store.spaces import DimensionsContract, SpacesContract  # noqa: E402
 from mnemic.testing.record_store.transactions import WritingContract  # noqa: E402
 
 __all__ = ["EMBEDDER", "RecordStoreContract", "Setting", "memory", "remember", "scope"]

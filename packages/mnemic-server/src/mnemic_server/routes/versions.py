@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.json_output import memory_dict, receipt_dict
-from mnemic.types.serialisation import to_json
+from mnemic.types.json_forms import to_json
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown, hide_quote

@@ -1,4 +1,7 @@
-"""Outbox consumer of one projection: delivers entries in order and stops at the first failure."""
+"""The outbox and the projections that it feeds: publishing after a commit, the background worker, compaction.
+
+One consumer for each projection delivers the entries in order and stops at the first failure.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,17 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.ports import Clock, RecordStore
 from mnemic.ports.projections import Outbox, Projection
-from mnemic.types import Change, Deadline, Memory, OutboxEntry, Status
+from mnemic.types import Change, Deadline, Memory, OutboxEntry, Scope, Status
+from mnemic.unit_of_work import Mutation, Unit, commit
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock, RecordStore
+    from mnemic.ports.projections import Projection
 
 BATCH = 100
 """Entries taken at once; after a failure one, then twice as many each time."""
@@ -26,6 +35,7 @@ SHORTEST_REST, LONGEST_REST = 0.5, 60.0
 
 # Each look finds only changes made during the one before, so five are plenty unless something writes constantly.
 _LOOKS = 5
+_PAGE = 1000
 
 _log = logging.getLogger("mnemic.write")
 
@@ -229,8 +239,6 @@ def _state(change: Change) -> tuple[object, ...] | None:
 IDLE_SECONDS = 30.0
 """Seconds between two looks of the background worker for entries that other processes left."""
 
-_OUTBOX_PAGE = 1000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrainReport:
@@ -258,7 +266,7 @@ async def drain(
     """
     waiting = await outbox.projections()
     if dry_run:
-        return DrainReport(behind=waiting or {"outbox": len(await outbox.pending(limit=_OUTBOX_PAGE))})
+        return DrainReport(behind=waiting or {"outbox": len(await outbox.pending(limit=_PAGE))})
     if not waiting and not feeds:
         return DrainReport(taken={"outbox": await _empty_outbox(outbox, about)})
     taken = await asyncio.gather(*(_drain_feed(feed, waiting.get(feed.name, BATCH), about) for feed in feeds))
@@ -286,7 +294,7 @@ def _count_about(memory_ids: Sequence[str], about: Collection[str] | None) -> in
 
 async def _empty_outbox(outbox: Outbox, about: Collection[str] | None) -> int:
     emptied = 0
-    while waiting := await outbox.pending(limit=_OUTBOX_PAGE):
+    while waiting := await outbox.pending(limit=_PAGE):
         emptied += _count_about([entry.memory_id for entry in waiting], about)
         await outbox.acknowledge([entry.sequence for entry in waiting])
     return emptied
@@ -327,3 +335,141 @@ class OutboxWorker:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(IDLE_SECONDS):
                         await feed.late.wait()
+
+
+async def compact(store: RecordStore, *, most: int) -> dict[str, int]:
+    """Replace all entries that wait for a projection, if they are more than `most`, by one "rebuild" entry for each
+    tenant; return the number of entries removed, by projection. Raises StoreFailed.
+
+    The new entry is durable before the old ones are removed: after an interruption the next call starts over, and
+    nothing is lost.
+    """
+    waiting = await store.projections()
+    late = [name for name, count in waiting.items() if count > most]
+    return {name: await _compact_projection(store, name, waiting.keys() - {name}) for name in late}
+
+
+async def _compact_projection(store: RecordStore, projection: str, others: set[str]) -> int:
+    gone, marked = 0, set[str]()
+    while page := await store.pending(projection=projection, limit=_PAGE):
+        new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}
+        # Only "rebuild" entries are left: this projection now has to consume them.
+        if not new and all(entry.whole for entry in page):
+            for other in others:  # nothing was compacted for it
+                await store.acknowledge([entry.sequence for entry in page], projection=other)
+            break
+        if new:
+            await _mark(store, list(new.values()))
+            marked |= new.keys()
+        # Older "rebuild" entries of a tenant that has just got a new one are acknowledged as well.
+        old = [entry.sequence for entry in page if not entry.whole or entry.scope.tenant in new]
+        await store.acknowledge(old, projection=projection)
+        gone += len(old)
+    return gone
+
+
+async def _mark(store: RecordStore, scopes: list[Scope]) -> None:
+    async def work(unit: Unit) -> None:
+        for scope in scopes:
+            await unit.apply(Mutation(tenant=scope.tenant, outbox=[OutboxEntry.whole_tenant(scope)]))
+
+    await commit(store, work)
+
+
+MAX_WAITING = 100_000
+"""Entries that may wait for one projection."""
+
+
+async def maintain_outbox(
+    store: RecordStore, *, fed: bool, before: asyncio.Task[None] | None
+) -> asyncio.Task[None] | None:
+    """Maintain the outbox, in a background task if that may take long. Return the running task, which is `before` while
+    that has not finished.
+    """
+    # Without garbage collection in the store the work is short: no task is needed.
+    if not store.capabilities.collects:
+        await _look_after(store, fed)
+        return None
+    return asyncio.create_task(_look_after(store, fed)) if before is None or before.done() else before
+
+
+async def stop_upkeep(looking: asyncio.Task[None]) -> None:
+    """Stop the running task."""
+    # A store may be closed on another event loop than the writer's; tasks can only be cancelled on theirs.
+    if looking.get_loop() is asyncio.get_running_loop():
+        looking.cancel()
+        await asyncio.wait([looking])
+    else:
+        with suppress(RuntimeError):  # that loop has ended, and the task with it
+            looking.get_loop().call_soon_threadsafe(looking.cancel)
+
+
+async def _look_after(store: RecordStore, fed: bool) -> None:
+    try:
+        if not fed and not await store.projections():
+            # Of a store that collects, only what somebody has collected is in the outbox: `mnemic maintain` does both.
+            if store.capabilities.collects:
+                return
+            waiting = await store.pending(limit=_PAGE)
+            await store.acknowledge([entry.sequence for entry in waiting])
+        else:
+            compacted = await compact(store, most=MAX_WAITING)
+            for name, count in compacted.items():
+                _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
+    except MnemicError as error:
+        _log.warning("the outbox could not be looked after: %s", error.reason)
+
+
+_LOOK_AFTER = 256
+"""Number of changes between checks of the outbox: without readers it is emptied, and a growing one is compacted."""
+
+
+_DELIVERED = BATCH // 2
+
+
+class Publisher:
+    """Feeds projections right after a commit, each at its own pace: a failing one does not delay the others.
+
+    Pending memories are never published. Without a registered projection the outbox is emptied from time to time: a
+    projection that is added later is built from the memories, and so is one that has fetched nothing for too long.
+    """
+
+    def __init__(self, store: RecordStore, clock: Clock, projections: Sequence[Projection] = ()) -> None:
+        self._store = store
+        self.feeds: tuple[OutboxConsumer, ...] = _feeds(projections, store, clock) if projections else ()
+        self._unseen = 0
+        self.looking: asyncio.Task[None] | None = None
+
+    @property
+    def failures(self) -> Counter[str]:
+        """Number of times each projection missed something since the start; `outbox`: the store refused the entries."""
+        return sum((feed.failures for feed in self.feeds), Counter())
+
+    async def publish(self, changes: Sequence[Change], *, deadline: Deadline | None = None) -> tuple[str, ...]:
+        """Apply the changes after the earlier backlog; return the names of the projections that lag now, and `outbox`
+        if the store failed. Never raises for failures of projections or store.
+        """
+        if not changes:
+            return ()
+        # Counted in this process only: an estimate that saves a read of the outbox per write.
+        self._unseen += len(changes)
+        if self._unseen >= _LOOK_AFTER:
+            self._unseen = 0
+            self.looking = await maintain_outbox(self._store, fed=bool(self.feeds), before=self.looking)
+        missed: tuple[str, ...] = ()
+        # In parts that a consumer takes at once, or it would seem to lag.
+        for first in range(0, len(changes) if self.feeds else 0, _DELIVERED):
+            missed = await self.catch_up(changes[first : first + _DELIVERED], deadline=deadline)
+        return missed
+
+    async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
+        """Deliver the contents of the outbox in the same way, up to one batch for each projection."""
+        # Side by side: a projection that waits for its timeout delays no other.
+        caught = await asyncio.gather(*(feed.catch_up(known, deadline=deadline) for feed in self.feeds))
+        return tuple(
+            sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})
+        )
+
+
+def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[OutboxConsumer, ...]:
+    return tuple(OutboxConsumer(projection, store, clock) for projection in projections)

@@ -12,7 +12,7 @@ from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.in_memory_store import InProcessRows, InProcessStore
 from mnemic.stores.row_store_adapter import LayeredStore
-from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
+from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.testing.record_store import RecordStoreContract
 from mnemic.testing.record_store.row_damage import Part
 from tests.contract.journal_store import journal_store
@@ -89,7 +89,7 @@ class LargeScopes:
     @pytest.fixture(autouse=True)
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scope_index, "EXACT_UP_TO", 2)
-        monkeypatch.setattr(nearest_neighbours, "FEW", 0)
+        monkeypatch.setattr(indexes, "UNINDEXED", 0)
 
 
 class TestLargeSqliteStore(LargeScopes, TestSqliteStore):

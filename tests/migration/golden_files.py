@@ -18,7 +18,7 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.schema import migrations
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.failures import newest_schema
+from mnemic.stores.sqlite.database_file import newest_schema
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate
 from tests.servers import PostgresServer

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.operations.sqlite.salvage import salvage
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.failures import migrations, newest_schema
+from mnemic.stores.sqlite.database_file import migrations, newest_schema
 from mnemic.testing.embedder import WordEmbedder
 from tests.migration.golden_files import ADA, FILES, SAID
 

@@ -11,8 +11,16 @@ import pytest
 from mnemic.errors import StoreCorrupt, StoreNewer, StoreOlder
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.database_file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
-from mnemic.stores.sqlite.failures import Migration, migrations, newest_schema
+from mnemic.stores.sqlite.database_file import (
+    APPLICATION_ID,
+    BusyHandler,
+    Migration,
+    connect,
+    migrate,
+    migrations,
+    newest_schema,
+    prepare,
+)
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Where
 
@@ -169,7 +177,7 @@ async def test_without_the_look_at_the_schema_an_old_process_writes_on(
     connection = apsw.Connection(str(path))
     connection.execute(f"BEGIN IMMEDIATE; PRAGMA user_version = {newest_schema() + 1}; COMMIT")
     connection.close()
-    monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
+    monkeypatch.setattr("mnemic.stores.sqlite.database_file.check_schema", lambda _: None)
     await remember(store, memory("coffee"))
     assert len(await store.newest(Where(scopes=(scope(),)), limit=5)) == 1
     await store.close()

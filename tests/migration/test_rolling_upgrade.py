@@ -23,7 +23,7 @@ import mnemic
 import mnemic.stores.postgres
 import mnemic.stores.sqlite
 from mnemic.stores.postgres.schema import migrations as of_a_database
-from mnemic.stores.sqlite.failures import migrations as of_a_file
+from mnemic.stores.sqlite.database_file import migrations as of_a_file
 from tests.servers import PostgresServer
 from tests.service import MNEMIC, Served, serving
 

@@ -84,6 +84,6 @@ async def test_a_write_without_a_look_is_found(
 ) -> None:
     """The control."""
     async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
-        monkeypatch.setattr("mnemic.stores.sqlite.failures.check_schema", lambda _: None)
+        monkeypatch.setattr("mnemic.stores.sqlite.database_file.check_schema", lambda _: None)
         await engine.add("Ana has a boat.", actor=ANA)
     assert watched.blind

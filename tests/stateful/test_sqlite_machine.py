@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
-from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
+from mnemic.stores.sqlite import SqliteStore, indexes
 from tests.faults.scale import size
 from tests.stateful.store_comparison_machine import StoreMachine
 
@@ -38,7 +38,7 @@ class LargeSqliteMachine(SqliteMachine):
     def __init__(self) -> None:
         self._patch = pytest.MonkeyPatch()
         self._patch.setattr(scope_index, "EXACT_UP_TO", 2)
-        self._patch.setattr(nearest_neighbours, "FEW", 0)
+        self._patch.setattr(indexes, "UNINDEXED", 0)
         super().__init__()
 
     def teardown(self) -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.ports import Snapshot, Transaction
-from mnemic.stores.sqlite import SqliteStore, indexes, nearest_neighbours
+from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.stores.sqlite.rows import Rows
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Origin, Source, Where
@@ -59,7 +59,7 @@ async def test_what_follows_a_commit_is_what_the_file_says(
     path = tmp_path_factory.mktemp("follow") / "m.db"
     store, other = SqliteStore(path, durability="fast"), SqliteStore(path, durability="fast")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest_neighbours, "FEW", 0)
+        patch.setattr(indexes, "UNINDEXED", 0)
         await store.open(EMBEDDER.space)
         await remember(store, memory("boat lamp", fingerprint="first"))
         await looked(store)
@@ -113,7 +113,7 @@ async def test_memories_that_another_process_changed_are_read_again(tmp_path: Pa
 async def test_a_search_takes_memories_that_it_has_met_from_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest_neighbours, "FEW", 0)
+    monkeypatch.setattr(indexes, "UNINDEXED", 0)
     store = SqliteStore(tmp_path / "m.db", durability="fast")
     await store.open(EMBEDDER.space)
     await remember(store, memory("boat lamp", fingerprint="first"), memory("tea milk", fingerprint="second"))
@@ -124,7 +124,7 @@ async def test_a_search_takes_memories_that_it_has_met_from_memory(
 
 
 async def test_nothing_is_read_again_after_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_neighbours, "FEW", 0)
+    monkeypatch.setattr(indexes, "UNINDEXED", 0)
     store = SqliteStore(tmp_path / "m.db", durability="fast")
     await store.open(EMBEDDER.space)
     await remember(store, memory("boat lamp", fingerprint="first"))

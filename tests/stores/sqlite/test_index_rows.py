@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.sqlite import SqliteStore, index_rows, indexes
+from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.stores.sqlite.rows import HashedTerms, Rows
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.fixtures import START
@@ -48,13 +48,13 @@ def row_by_row(page: list[tuple[Any, ...]]) -> list[Any]:
     """The entries of a page of a file that is not sealed."""
     rows = Rows(HashedTerms(b"salt"), Sealer())
     with apsw.Connection(":memory:") as connection:
-        return [index_rows._entry(rows, connection, row, SIZE) for row in page]
+        return [indexes._entry(rows, connection, row, SIZE) for row in page]
 
 
 @pytest.mark.parametrize("alike", [True, False])
 async def test_a_page_by_columns_is_the_page_by_rows(tmp_path: Path, alike: bool) -> None:
     page = await rows_of(tmp_path / "m.db", alike=alike)
-    by_columns = index_rows._whole(page, SIZE)
+    by_columns = indexes._whole(page, SIZE)
     assert by_columns is not None
     assert len(by_columns) == ROWS
     assert by_columns == row_by_row(page)
@@ -87,7 +87,7 @@ async def test_a_page_with_a_row_that_is_not_whole_is_read_row_by_row(
     other = list(page[17])
     other[COLUMNS[column]] = value
     page[17] = tuple(other)
-    assert index_rows._whole(page, SIZE) is None
+    assert indexes._whole(page, SIZE) is None
 
 
 async def test_one_damaged_vector_costs_its_page_nothing_else(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, StoreBusy, StoreCorrupt, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.failures import as_mnemic_error
+from mnemic.stores.sqlite.database_file import as_mnemic_error
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Memory, Where
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.ports import Transaction
-from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
+from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Memory, Status
 
@@ -57,7 +57,7 @@ async def test_rows_and_index_find_the_same(
     )
     by_rows = await asked(store, " ".join(question), limit=limit)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest_neighbours, "FEW", 0)
+        patch.setattr(indexes, "UNINDEXED", 0)
         by_index = await asked(store, " ".join(question), limit=limit)
     assert [one.memory_id for one, _ in by_rows] == [one.memory_id for one, _ in by_index]
     assert named(by_rows) == [(one.memory_id, score) for one, score in by_index]
@@ -69,11 +69,11 @@ async def test_rows_and_index_find_the_same(
 
 async def test_no_index_is_made_for_a_small_scope(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     await remember(store, *(memory(f"tea {number}", fingerprint=f"f{number}") for number in range(3)))
-    monkeypatch.setattr(nearest_neighbours, "FEW", 3)
+    monkeypatch.setattr(indexes, "UNINDEXED", 3)
     assert len(await asked(store, "tea")) == 3
     assert store._opened is not None
     assert store._opened._indexes is None
-    monkeypatch.setattr(nearest_neighbours, "FEW", 2)
+    monkeypatch.setattr(indexes, "UNINDEXED", 2)
     assert len(await asked(store, "tea")) == 3
     assert store._opened._indexes is not None
 
@@ -82,7 +82,7 @@ async def test_a_scope_of_nobody_has_no_neighbours(store: SqliteStore, monkeypat
     assert await asked(store, "tea", owner="nobody") == []
     await remember(store, memory("tea", vector=None))
     assert await asked(store, "tea") == []
-    monkeypatch.setattr(nearest_neighbours, "FEW", -1)
+    monkeypatch.setattr(indexes, "UNINDEXED", -1)
     assert await asked(store, "tea", owner="nobody") == []
 
 
@@ -102,7 +102,7 @@ async def test_a_damaged_vector_and_one_of_another_length_are_left_out(store: Sq
 async def test_neighbours_that_were_read_before_are_shown_as_they_are_now(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest_neighbours, "FEW", -1)
+    monkeypatch.setattr(indexes, "UNINDEXED", -1)
     kept, changed, removed = (memory(f"tea {name}", fingerprint=name) for name in ("kept", "changed", "removed"))
     await remember(store, kept, changed, removed)
     assert {one.content for one, _ in await asked(store, "tea")} == {"tea kept", "tea changed", "tea removed"}
@@ -123,7 +123,7 @@ async def test_neighbours_that_were_read_before_are_shown_as_they_are_now(
 async def test_a_neighbour_is_decoded_once_and_a_sealed_one_each_time(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nearest_neighbours, "FEW", -1)
+    monkeypatch.setattr(indexes, "UNINDEXED", -1)
     await remember(store, memory("tea", fingerprint="tea"))
     assert store._opened is not None
     rows, read = store._opened.rows, list[int]()

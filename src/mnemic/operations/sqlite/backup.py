@@ -17,8 +17,7 @@ from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.operations.backup_folder import Manifest, RestoreResult, check_data, digest, manifest_in, new_folder
 from mnemic.operations.sqlite.inspection import inspect
 from mnemic.stores.atomic_files import part_of, put, set_aside, sync_to_disk
-from mnemic.stores.sqlite.database_file import check_names, connect
-from mnemic.stores.sqlite.failures import typed_failures
+from mnemic.stores.sqlite.database_file import check_names, connect, typed_failures
 from mnemic.stores.sqlite.maintenance import broken_audit
 from mnemic.stores.sqlite.rows import fetch
 

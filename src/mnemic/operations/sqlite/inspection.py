@@ -12,8 +12,7 @@ import apsw
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports.record_store import Damage
 from mnemic.stores.sqlite.damage import find_damage
-from mnemic.stores.sqlite.database_file import connect, recognise
-from mnemic.stores.sqlite.failures import newest_schema, typed_failures
+from mnemic.stores.sqlite.database_file import connect, newest_schema, recognise, typed_failures
 from mnemic.stores.sqlite.maintenance import OUTBOX, broken_audit
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.types import VectorSpace

@@ -21,8 +21,7 @@ from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.documents import best_first, check_batch, cosines, last_puts, path_of
 from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
 from mnemic.stores.relational.statements import load
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
-from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.rows import asking, fetch
 from mnemic.stores.sqlite.threads import reading
 from mnemic.stores.transaction_work import run_through

@@ -10,7 +10,7 @@ import apsw
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, packed_vector, vector_check
-from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.database_file import immediate
 from mnemic.stores.sqlite.index_files import drop_all
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present

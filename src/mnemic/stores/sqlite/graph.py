@@ -11,8 +11,7 @@ import apsw
 
 from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
-from mnemic.stores.sqlite.failures import immediate, typed_failures
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.rows import asking
 from mnemic.stores.sqlite.threads import Readers, Threads
 from mnemic.stores.transaction_work import run_through

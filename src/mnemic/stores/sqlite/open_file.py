@@ -17,14 +17,20 @@ import apsw
 from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
+from mnemic.stores.sqlite.database_file import (
+    BUSY_SECONDS,
+    BusyHandler,
+    claim_space,
+    connect,
+    immediate,
+    is_frozen,
+    prepare,
+)
 from mnemic.stores.sqlite.disk_space import DiskSpace, ReservedSpace
-from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.index_files import save as saved
 from mnemic.stores.sqlite.index_files import sweep
-from mnemic.stores.sqlite.indexes import ScopeIndexes
+from mnemic.stores.sqlite.indexes import Found, ScopeIndexes, best, find_near
 from mnemic.stores.sqlite.maintenance import files_of
-from mnemic.stores.sqlite.nearest_neighbours import Found, best, find_near
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction

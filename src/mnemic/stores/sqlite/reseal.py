@@ -11,7 +11,7 @@ import apsw
 from mnemic.ports import Reseal
 from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.encryption import body_anew, vector_anew, words_anew
-from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.database_file import immediate
 from mnemic.stores.sqlite.index_files import drop_all
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets

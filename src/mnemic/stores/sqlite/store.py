@@ -18,9 +18,8 @@ from mnemic.stores.relational.maintenance import JobTables
 from mnemic.stores.relational.statements import in_json
 from mnemic.stores.sqlite import embedding_spaces, maintenance, reseal
 from mnemic.stores.sqlite.damage import find_damage
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space, immediate, typed_failures
 from mnemic.stores.sqlite.disk_space import ReservedSpace
-from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.maintenance import OUTBOX
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks

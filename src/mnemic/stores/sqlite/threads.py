@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
-from mnemic.stores.sqlite.failures import immediate, typed_error, typed_failures
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, immediate, typed_error, typed_failures
 from mnemic.stores.sqlite.rows import WrittenRow
 from mnemic.types import Deadline, Memory, VectorSpace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import lineage, list_and_count
 from mnemic.engine.handler_table import handler_table
 from mnemic.engine.message_forms import captured_each, message_of, messages_of, remember
-from mnemic.engine.recall import recall
+from mnemic.engine.recall import loading, recall
 from mnemic.engine.run_record import keep_injection, record_turn_run
 from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
 from mnemic.engine.user_profile import user_profile
@@ -619,6 +619,10 @@ class MemoryEngine:
         day = _moment(asked_at, "asked_at")
         found = await self.gateway.find(intent, actor=actor, bias=bias, asked_at=day, named=named, deadline=deadline)
         return _cut(found, max_tokens, self.token_count)
+
+    def loading(self) -> Awaitable[None] | None:
+        """Return what the first question of the process waits for, models and tables; None once they are there."""
+        return loading(self.embedder)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> RecallResult:
         """Return the memories that a model call is shown: pinned ones, preferences that the request could depend on,

@@ -12,7 +12,7 @@ from mnemic.inject.injection_result import InjectionRun
 from mnemic.inject.injector import Injector
 from mnemic.inject.memory_source import MemorySource, SourceEntries, SourceEntry
 from mnemic.inject.token_count import TokenCount
-from mnemic.ports import Clock, Embedder, ModelLoading, RecordStore
+from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, RecallRequest, RecallResult
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 
@@ -21,12 +21,14 @@ class RecallEngine(Protocol):
     """The part of `mnemic.MemoryEngine` that an injector needs."""
 
     store: RecordStore
-    embedder: Embedder
     clock: Clock
 
     @property
     def token_count(self) -> TokenCount:
         """Counter of the tokens of a text."""
+
+    def loading(self) -> Awaitable[None] | None:
+        """Return what the first question of the process waits for, None once it is there."""
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> RecallResult:
         """Return the memories of the actor that a model call is shown."""
@@ -65,8 +67,7 @@ class ActorMemories:
 
     def loading(self) -> Awaitable[None] | None:
         """Return what the first question waits for, None once it is there."""
-        embedder = self._engine.embedder
-        return embedder.warm() if isinstance(embedder, ModelLoading) and not embedder.loaded else None
+        return self._engine.loading()
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> SourceEntries:
         """Return the memories shown for `query`, pinned ones first. Raises PartialSearch if nothing was found and a

@@ -136,13 +136,12 @@ class Injector:
         )
 
     async def _wait_for_models(self) -> None:
-        """Wait while the sources load their models, once in a process and at most `LOADING_SECONDS`: that is no part of
-        a turn's time, or the first turn of each process of a slow machine would go without memory.
+        """Wait while the sources load models and tables, once in a process and at most `LOADING_SECONDS`: that is no
+        part of a turn's time, or the first turn of each process of a slow machine would go without memory.
         """
         loading = [one() for source in self._sources if (one := getattr(source, "loading", None)) is not None]
         if waiting := [asyncio.ensure_future(one) for one in loading if one is not None]:
-            self.counts["waited:loading"] += 1
-            logger.info("loading the models of memory | waiting before the first turn")
+            logger.info("loading the models and tables of memory | waiting before the first turn")
             _, late = await asyncio.wait(waiting, timeout=LOADING_SECONDS)
             for one in waiting:
                 one.add_done_callback(_forget)  # the search that follows reports a failure

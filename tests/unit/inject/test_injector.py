@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
+import sys
+import threading
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -435,7 +437,10 @@ def test_sources_have_names_of_their_own() -> None:
         Injector([Notes(), Notes()])
 
 
-async def test_the_first_turn_of_a_process_has_memory_however_long_the_model_loads() -> None:
+async def test_the_first_turn_of_a_process_has_memory_however_long_the_model_loads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "mnemic.inject.injector")
     clock, words, ana = ManualClock(), WordEmbedder(), Actor(user="ana")
     store = InProcessStore()
 
@@ -451,7 +456,8 @@ async def test_the_first_turn_of_a_process_has_memory_however_long_the_model_loa
         assert (done.injected, done.degraded) == (True, False)
         again = await first.inject([{"role": "user", "content": "Does the cellar key hang?"}])
     assert again.injected
-    assert first.counts["waited:loading"] == 1
+    waits = [one for one in caplog.records if "waiting before the first turn" in one.message]
+    assert len(waits) == 1
 
 
 async def test_a_model_that_cannot_be_loaded_is_told_by_the_search() -> None:
@@ -462,3 +468,12 @@ async def test_a_model_that_cannot_be_loaded_is_told_by_the_search() -> None:
     async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
         block = await engine.context("Where does the cellar key hang?", actor=Actor(user="ana"))
     assert block.reason is not None
+
+
+async def test_tables_are_made_before_the_time_of_a_first_turn_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["mnemic.engine.recall"], "_TABLES", threading.Event())
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
+        waiting = engine.loading()
+        assert waiting is not None
+        await waiting
+        assert engine.loading() is None

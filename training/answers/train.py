@@ -21,7 +21,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mnemic.providers.answer_judge import MAX_PIECES, MAX_QUESTION_PIECES
+from mnemic.providers.pair_judge import ANSWER_LIMITS, Limits
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
 
 LAYERS, HEADS, WIDTH, RANK = 4, 12, 384, 16
@@ -98,13 +98,9 @@ class Judge(nn.Module):
         return functional.layer_norm(states, (WIDTH,), self.norms[place], self.norms[place + 1], 1e-12)
 
 
-def batch(pairs: Sequence[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+def batch(pairs: Sequence[Pair], limits: Limits = ANSWER_LIMITS) -> tuple[Tensor, Tensor, Tensor]:
     """Return pieces, sides and mask of pairs, as the judge reads them."""
-    read = []
-    for pair in pairs:
-        asked = _TOKENISER.ids(pair.question)
-        asked = [*asked[:-1][: MAX_QUESTION_PIECES - 1], asked[-1]]
-        read.append((len(asked), [*asked, *_TOKENISER.ids(pair.statement)[1:]][:MAX_PIECES]))
+    read = [limits.cut(_TOKENISER, pair.question, pair.statement) for pair in pairs]
     ids = torch.zeros(len(read), max(len(pieces) for _, pieces in read), dtype=torch.long)
     sides, mask = torch.zeros_like(ids), torch.zeros_like(ids)
     for row, (asked_pieces, pieces) in enumerate(read):
@@ -135,14 +131,14 @@ def draw(count: int, public: Sequence[Sequence[Pair]], rng: random.Random) -> li
     return [*pairs, *far]
 
 
-def score(model: Judge, pairs: Sequence[Pair]) -> np.ndarray:
+def score(model: Judge, pairs: Sequence[Pair], limits: Limits = ANSWER_LIMITS) -> np.ndarray:
     """Return the odds of the pairs."""
     order = sorted(range(len(pairs)), key=lambda one: len(pairs[one].question) + len(pairs[one].statement))
     odds = np.zeros(len(pairs))
     with torch.no_grad():
         for first in range(0, len(order), 128):
             chosen = order[first : first + 128]
-            odds[chosen] = model(*batch([pairs[one] for one in chosen])).float().numpy()
+            odds[chosen] = model(*batch([pairs[one] for one in chosen], limits)).float().numpy()
     return odds
 
 
@@ -160,6 +156,15 @@ def report(model: Judge, aside: Mapping[str, Sequence[Pair]]) -> None:
         print(name, {kind: round(auc(answers, odds[[one.kind == kind for one in pairs]]), 3) for kind in kinds})
 
 
+def begin(start: str | None) -> Judge:
+    """Return a judge with the embedder's weights and those of `start`."""
+    weights = load_file(HERE / "minilm/model.safetensors")
+    model = Judge({name.removeprefix("bert."): values for name, values in weights.items()})
+    if start is not None:
+        model.load_state_dict(torch.load(start))
+    return model
+
+
 def main(steps: int, out: str, start: str | None = None) -> None:
     torch.manual_seed(0)
     rng, asking = random.Random(0), random.Random(5)
@@ -172,10 +177,7 @@ def main(steps: int, out: str, start: str | None = None) -> None:
             for name, (_, kept) in zip(("squad", "qamr"), sets, strict=True)
         },
     }
-    weights = load_file(HERE / "minilm/model.safetensors")
-    model = Judge({name.removeprefix("bert."): values for name, values in weights.items()})
-    if start is not None:
-        model.load_state_dict(torch.load(start))
+    model = begin(start)
     trained = [one for one in model.parameters() if one.requires_grad]
     decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
     groups = [{"params": decayed, "weight_decay": 0.01}, {"params": free, "weight_decay": 0.0}]

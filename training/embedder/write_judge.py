@@ -1,4 +1,5 @@
-"""Write the network of the judge of answers: python write_judge.py WEIGHTS OUT, from what answers/train.py saves.
+"""Write the network of a judge: python write_judge.py WEIGHTS OUT, from what answers/train.py or
+updates/train_changes.py saves.
 
 It refers to the default embedder's weights for what it shares with it, and has the trained part in 16 bits.
 """

@@ -9,7 +9,16 @@ from mnemic.ports.document_store import DocumentStore
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Keyring, Reseal
 from mnemic.ports.projections import Outbox
-from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, JudgesAnswers, ModelLoading, Reranker
+from mnemic.ports.providers import (
+    Clock,
+    Completer,
+    Embedder,
+    EmbedsQueries,
+    JudgesAnswers,
+    JudgesChanges,
+    ModelLoading,
+    Reranker,
+)
 from mnemic.ports.record_store import (
     AuditLog,
     ChangeFeed,
@@ -36,6 +45,7 @@ __all__ = [
     "EmbedsQueries",
     "GraphStore",
     "JudgesAnswers",
+    "JudgesChanges",
     "Keyring",
     "MarkLock",
     "ModelLoading",

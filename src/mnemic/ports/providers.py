@@ -74,6 +74,16 @@ class JudgesAnswers(Protocol):
         """
 
 
+@runtime_checkable
+class JudgesChanges(Protocol):
+    """Optional capability of an embedder whose model can read two statements together."""
+
+    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+        """Return, for each pair of an earlier and a later statement, the natural logarithm of the odds that the later
+        one ends or replaces the earlier. Raises EmbedderFailed as `embed` does.
+        """
+
+
 class Completer(Protocol):
     """A language model that answers with text meant to be one JSON object."""
 

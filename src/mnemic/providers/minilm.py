@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnxruntime import InferenceSession, SessionOptions
 
-    from mnemic.providers.answer_judge import AnswerJudge
+    from mnemic.providers.pair_judge import PairJudge
 
 # Read by the runtime as it is loaded: from 1.31 on, its wheels report sessions to Microsoft and store a file in a
 # user's cache unless this is set; its own `disable_telemetry_events` stops neither. A value of the user's stays (ADR
@@ -196,40 +196,59 @@ class MiniLmEmbedder(InProcessEmbedder):
 
     def _start(self) -> None:
         super()._start()
-        self._judge: AnswerJudge | None = None
+        self._judges: dict[Callable[[int], PairJudge], PairJudge] = {}
 
     @property
     def loaded(self) -> bool:
         return super().loaded and self._judge is not None
 
     async def warm(self) -> None:
-        """Load the model and the judge of answers now."""
+        """Load the model and its judges now."""
         await super().warm()
-        await self._in_worker(self._load_judge, None)
+        await self._in_worker(lambda: [self._load_judge(one) for one in (_judge_of_answers, _judge_of_changes)], None)
 
     async def judge_answers(
         self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
     ) -> list[float]:
         """Return the logarithm of the odds of each answer; see `mnemic.ports.JudgesAnswers`."""
-        pairs = {one: f"{question}\0{one}" for one in statements}
-        known = {one: odds for one, pair in pairs.items() if (odds := self._judged.get(pair)) is not None}
-        if new := [one for one in pairs if one not in known]:
-            judged = await self._in_worker(lambda: self._load_judge().log_odds(question, new), deadline)
-            for one, odds in zip(new, judged, strict=True):
-                known[one] = odds
-                self._judged.put(pairs[one], odds)
-        return [known[one] for one in statements]
+        return await self._judge(_judge_of_answers, [(question, one) for one in statements], deadline)
+
+    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+        """Return the logarithm of the odds of each change; see `mnemic.ports.JudgesChanges`."""
+        return await self._judge(_judge_of_changes, pairs, deadline)
 
     async def close(self) -> None:
-        self._judge, self._judged = None, _Recent()
+        self._judges, self._judged = {}, _Recent()
         await super().close()
 
-    def _load_judge(self) -> AnswerJudge:
-        from mnemic.providers.answer_judge import AnswerJudge  # it opens the weights of this module
+    async def _judge(
+        self, judge: Callable[[int], PairJudge], pairs: Sequence[tuple[str, str]], deadline: Deadline | None
+    ) -> list[float]:
+        texts = {pair: "\0".join((judge.__name__, *pair)) for pair in pairs}
+        known = {pair: odds for pair, text in texts.items() if (odds := self._judged.get(text)) is not None}
+        if new := [pair for pair in texts if pair not in known]:
+            judged = await self._in_worker(lambda: self._load_judge(judge).log_odds(new), deadline)
+            for pair, odds in zip(new, judged, strict=True):
+                known[pair] = odds
+                self._judged.put(texts[pair], odds)
+        return [known[pair] for pair in pairs]
 
-        if self._judge is None:
-            self._judge = AnswerJudge(self._threads)
-        return self._judge
+    def _load_judge(self, judge: Callable[[int], PairJudge]) -> PairJudge:
+        if judge not in self._judges:
+            self._judges[judge] = judge(self._threads)
+        return self._judges[judge]
+
+
+def _judge_of_answers(threads: int) -> PairJudge:
+    from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
+
+    return PairJudge.of_answers(threads)
+
+
+def _judge_of_changes(threads: int) -> PairJudge:
+    from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
+
+    return PairJudge.of_changes(threads)
 
 
 class _Recent(Generic[T]):

@@ -14,7 +14,7 @@ from math import exp, log
 from typing import TypeGuard
 
 from mnemic.language.questions.asks_only import asks_only
-from mnemic.ports import Embedder, JudgesAnswers
+from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
 from mnemic.retrieve.later_statements import NOTE
 from mnemic.types import Deadline, Memory
 
@@ -87,6 +87,11 @@ def is_question(text: str) -> bool:
 def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:
     """Return True for a `JudgesAnswers`; `isinstance` would check each name of the protocol, in each search."""
     return hasattr(embedder, "judge_answers")
+
+
+def reads_changes(embedder: Embedder) -> TypeGuard[JudgesChanges]:
+    """Return True for a `JudgesChanges`; see `judges`."""
+    return hasattr(embedder, "judge_changes")
 
 
 def text_of(memory: Memory) -> str:

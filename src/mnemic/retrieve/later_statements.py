@@ -64,8 +64,17 @@ them: nine in ten changes found in such messages were wrong (bench/retrieval.md)
 A_BREATH = timedelta(seconds=1)
 """Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
+READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.3, 2
+"""First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 ms."""
+BY_JUDGE, JUDGED = 1.0, 0.5
+"""Evidence of a judged pair: of the logarithm of the odds that the later statement ends or replaces the earlier one,
+and of any such pair.
+"""
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
+Changes = Mapping[tuple[str, str], float]
+"""Logarithms of the odds that a statement ends or replaces an earlier one, by the memory_ids of this and that."""
+NONE_JUDGED: Changes = MappingProxyType({})
 NOTE = "note"
 """Category of a part of a page; its context, the headings above it, says what it is about."""
 _AIDES = frozenset({"assistant", "tool"})
@@ -180,7 +189,29 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
 _stated = lru_cache(maxsize=4096)(Known)
 
 
-def newest_of(memories: Iterable[Memory], question: Question | None = None) -> dict[str, str]:
+def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
+    """Return the pairs of an earlier and a later statement, among the first of `memories`, of which the later may have
+    ended or replaced the earlier.
+    """
+    told = [one for one in memories if _is_comparable(one) and one.kind is Kind.LONG_TERM][:READ_TOGETHER]
+    ordered = sorted((one for one in told if one.status is Status.ACTIVE), key=_moment)
+    if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
+        return []
+    alike = _pairs(ordered, equal=True) & (_cosines([one.vector or b"" for one in ordered]) >= NEAR_ENOUGH)
+    found = [(ordered[before], ordered[at]) for before, at in np.argwhere(alike).tolist()]
+    place = {one.memory_id: number for number, one in enumerate(memories)}
+    found.sort(key=lambda pair: sorted(place[one.memory_id] for one in pair))
+    return [(one, two) for one, two in found if not _are_one_or_two(one, two)][:MOST_PAIRS]
+
+
+def _are_one_or_two(earlier: Memory, later: Memory) -> bool:
+    """Return True for two statements of the same words, or plainly of two things: no change either way."""
+    return _are_of_same_words(earlier, later) or _are_of_two(earlier.content, later.content)
+
+
+def newest_of(
+    memories: Iterable[Memory], question: Question | None = None, changes: Changes = NONE_JUDGED
+) -> dict[str, str]:
     """Return, for each of `memories` that a later one of the same person disagrees with, or may be the
     newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
     newer is the better guess, unless it is much farther from the `question`. Without one only what gives another value
@@ -193,7 +224,7 @@ def newest_of(memories: Iterable[Memory], question: Question | None = None) -> d
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
-    equal, likely = _pairs(ordered, equal=True), _Likeness.of(ordered, question)
+    equal, likely = _pairs(ordered, equal=True), _Likeness.of(ordered, question, changes)
     possible = likely.may_be_newer.tolist()
     stated = [_stated(one.content, one.key) for one in ordered]
     found: dict[str, str] = {}
@@ -286,20 +317,21 @@ class _Likeness:
     """
 
     evidence: Matrix
+    changes: Changes
 
     @classmethod
-    def of(cls, memories: Sequence[Memory], question: Question | None) -> _Likeness:
+    def of(cls, memories: Sequence[Memory], question: Question | None, changes: Changes) -> _Likeness:
         """Return the likeness of these."""
         vector = None if question is None else question.vector
         # Vectors of two models cannot be compared.
         if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
-            return cls(np.full((len(memories), len(memories)), -np.inf))
+            return cls(np.full((len(memories), len(memories)), -np.inf), changes)
         cosines = _cosines([vector, *(one.vector or b"" for one in memories)]).astype(np.float64)
         if language_asked_in(question.text) is not None:
             cosines = np.array([[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines.tolist()])
         among, nearness = cosines[1:, 1:], np.log(np.maximum(cosines[0, 1:], 0.0) + LEAST_NEARNESS)
         evidence = LIKENESS * among + ANSWERS * (nearness - nearness[:, None])
-        return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence))
+        return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence), changes)
 
     @property
     def may_be_newer(self) -> Matrix:
@@ -314,6 +346,9 @@ class _Likeness:
         if later.kind is not Kind.LONG_TERM:
             return False
         evidence = float(self.evidence[before, at])
+        judged = self.changes.get((earlier.memory_id, later.memory_id))
+        if judged is not None:
+            evidence += BY_JUDGE * judged + JUDGED
         if tells_change(later.content):
             evidence += CHANGE + CHANGE_OF_IT * bool(shared_content(_known(earlier), later.content))
         return evidence > LEAST_EVIDENCE and not _are_of_two(earlier.content, later.content)

@@ -23,6 +23,8 @@ from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.later_statements import (
     COMPARED,
     GENERATIONS,
+    NONE_JUDGED,
+    Changes,
     disagreeing,
     later_relevances,
     latest_first,
@@ -63,6 +65,7 @@ class RankedMemories:
     moves: Mapping[str, ScoreShift] = field(default_factory=lambda: UNMOVED)
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
+    changes: Changes = field(default_factory=lambda: NONE_JUDGED)
 
 
 async def result_of(
@@ -91,8 +94,8 @@ async def result_of(
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
     closed = {} if asks_past(search.question) else await _closed_values(search, known, snapshot)
-    guesses = RERANKER not in ranked.lists and _may_guess(search)
-    rest, passed, newer = await _latest(search, rest, known, closed, snapshot, guesses=guesses)
+    guesses = RERANKER not in ranked.lists and may_guess(search)
+    rest, passed, newer = await _latest(search, rest, known, closed, snapshot, ranked.changes, guesses=guesses)
     rest, relevances = _explain_statements(search, ranked, rest, known, (passed, newer))
     # Only now: the relevance of a hit may not depend on whether others are pinned.
     rest = [entry for entry in rest if entry[0] not in beside]
@@ -123,7 +126,7 @@ def _enough(
     return max(POOLED, request.top_k + len(ranked.read) + COMPARED) + len(beside)
 
 
-def _may_guess(search: ParsedSearch) -> bool:
+def may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
     about a common attribute, whose statements are known, about a time or what happened in a period, which asks for
     many, nor by a model whose cosines are on another scale.
@@ -131,7 +134,8 @@ def _may_guess(search: ParsedSearch) -> bool:
     question = search.question
     asked = bool(search.stated) or not question.keys.isdisjoint(HOME | WORK)
     scaled = question.space is not None and bool(question.space.scale)
-    return not asked and not scaled and search.clause is None and not asks_for_events(question)
+    past = search.clause is not None or asks_past(question) or asks_for_events(question)
+    return not asked and not scaled and not past
 
 
 async def _latest(
@@ -140,6 +144,7 @@ async def _latest(
     known: Mapping[str, Memory],
     closed: Mapping[str, Memory],
     snapshot: Snapshot,
+    changes: Changes,
     *,
     guesses: bool,
 ) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
@@ -157,7 +162,7 @@ async def _latest(
         for one, _, reason in entries[:COMPARED]
         if reason != PINNED and one in known and not shift_of(known[one], search.ratings)
     )
-    newer = newest_of(best, search.question if guesses else None)
+    newer = newest_of(best, search.question if guesses else None, changes)
     return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 

@@ -12,9 +12,9 @@ from typing import TypeGuard, TypeVar
 from mnemic.errors import MnemicError
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
-from mnemic.ports import Embedder, JudgesAnswers, ModelLoading, RecordStore, Reranker, Snapshot
+from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
-from mnemic.retrieve.answer_judgement import in_judged_order, is_question, judge_answers, judges
+from mnemic.retrieve.answer_judgement import in_judged_order, is_question, judge_answers, judges, reads_changes, text_of
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
@@ -30,7 +30,7 @@ from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, visible_neighbours
 from mnemic.retrieve.importance import contenders, weigh_importance
-from mnemic.retrieve.later_statements import COMPARED
+from mnemic.retrieve.later_statements import COMPARED, pairs_to_judge
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.past_questions import THEN, asks_past
@@ -42,7 +42,7 @@ from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
 from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RelevanceModel, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import rerank, texts_of
-from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, result_of
+from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, may_guess, result_of
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
@@ -173,12 +173,14 @@ class Searcher:
         self, search: ParsedSearch, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
         """Return the result, in the reranker's order if there is one, before and after which the store is read."""
-        reranker, judge = self.reranker, self._judge_of(search)
-        if reranker is None and judge is None:
+        reranker, judge, reader = self.reranker, self._judge_of(search), self._reader_of(search)
+        if reranker is None and judge is None and reader is None:
             return await self._read(search, partial(self._answer, early, served))
         weighed = await self._read(search, partial(self._weigh, early, served))
         if judge is not None:
             weighed = await self._judge_answers(judge, search, weighed, deadline)
+        if reader is not None:
+            weighed = await self._judge_changes(reader, search, weighed, deadline)
         found = self._settle(search, weighed)
         if reranker is not None:
             texts = await self._read(search, partial(texts_of, found.ranked.scores))
@@ -416,6 +418,29 @@ class Searcher:
             return weighed
         said = replace(said, words=EverydayWords(judged))
         return replace(weighed, said=said, ranked=replace(ranked, scores=in_judged_order(ranked.scores, judged)))
+
+    def _reader_of(self, search: ParsedSearch) -> JudgesChanges | None:
+        """Return the embedder if it reads whether a statement replaces another, and the query lets that be guessed."""
+        reader, model = self.embedder, measured_with(self.embedder.space, search.question)
+        if self.reranker is not None or model != DEFAULT_MODEL or not may_guess(search):
+            return None
+        return reader if reads_changes(reader) else None
+
+    async def _judge_changes(
+        self, reader: JudgesChanges, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
+    ) -> WeighedMemories:
+        """Return the memories with what the first that are alike tell of each other."""
+        ranked = weighed.ranked
+        pairs = pairs_to_judge([ranked.read[one] for one in best_first(ranked.scores) if one in ranked.read])
+        if not pairs:
+            return weighed
+        try:
+            odds = await reader.judge_changes([(text_of(one), text_of(two)) for one, two in pairs], deadline=deadline)
+        except MnemicError as failure:
+            search.note(JUDGE, failure)
+            return weighed
+        changes = {(one.memory_id, two.memory_id): odd for (one, two), odd in zip(pairs, odds, strict=True)}
+        return replace(weighed, ranked=replace(ranked, changes=changes))
 
     def _scale_scores(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""

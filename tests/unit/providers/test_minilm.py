@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.ports import ModelLoading
 from mnemic.providers import minilm
-from mnemic.providers.answer_judge import AnswerJudge
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.providers.pair_judge import PairJudge
 from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector
 from tests.architecture.sources import PACKAGES
@@ -351,8 +351,19 @@ async def test_a_question_and_a_statement_are_judged_once(
     question, statements = "When does the ferry leave?", ["The ferry leaves at noon.", "The ferry is old."]
     first = await embedder.judge_answers(question, statements)
     assert first[0] > first[1]
-    monkeypatch.setattr(AnswerJudge, "log_odds", lambda *_: pytest.fail("the model was asked again"))
+    monkeypatch.setattr(PairJudge, "log_odds", lambda *_: pytest.fail("the model was asked again"))
     assert await embedder.judge_answers(question, statements[::-1]) == first[::-1]
+
+
+async def test_what_replaces_a_statement_is_told_from_what_is_only_about_it(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "I rent a flat in Ghent."
+    pairs = [(told, "We bought a house in Bruges and moved."), (told, "My brother rents a flat in Bruges.")]
+    first = await embedder.judge_changes(pairs)
+    assert first[0] > first[1]
+    monkeypatch.setattr(PairJudge, "log_odds", lambda *_: pytest.fail("the model was asked again"))
+    assert await embedder.judge_changes(pairs[::-1]) == first[::-1]
 
 
 async def test_a_judgement_does_not_depend_on_what_is_judged_beside_it(embedder: MiniLmEmbedder) -> None:

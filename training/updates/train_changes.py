@@ -1,0 +1,117 @@
+"""Train the judge of changes: PYTHONPATH=../answers python train_changes.py EPOCHS OUT START FILE...
+
+It tells whether a later statement ends or replaces an earlier one. Its pairs come from groups written by hand: `S` a
+statement, `R` what replaces it, `E` what ends it, `K` what leaves it as it is, `D` what is told of somebody else. Files
+of groups that are not named are reported on. START: the weights of the judge of answers, of whose architecture it is;
+see training/answers/train.py for what else is needed. The packaged weights: 5 epochs with home.txt and
+work.txt, of which 60 groups were kept aside.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from pairs import Pair
+from torch import nn
+from torch.nn import functional
+from train import Judge, auc, batch, begin, score
+
+from mnemic.providers.pair_judge import CHANGE_LIMITS
+
+HERE = Path(__file__).parent
+BATCH, RATE, WARMING = 32, 6e-4, 20
+
+
+class Group(NamedTuple):
+    """A statement, and later ones with what each is to it."""
+
+    told: str
+    later: tuple[tuple[str, str], ...]
+
+    def of_kind(self, kind: str) -> list[str]:
+        return [text for one, text in self.later if one == kind]
+
+
+def read_groups(path: Path) -> list[Group]:
+    """Return the groups of a file."""
+    groups = []
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        lines = [(line[0], line[2:]) for line in block.strip().splitlines()]
+        if lines:
+            groups.append(Group(lines[0][1], tuple(lines[1:])))
+    return groups
+
+
+def pairs_of(group: Group, groups: Sequence[Group], rng: random.Random) -> Iterator[Pair]:
+    """Yield the pairs of a group, and one with a statement of another."""
+    for kind, text in group.later:
+        yield Pair(group.told, text, kind in "RE", kind)
+    yield Pair(group.told, group.told, False, "same")
+    yield Pair(group.told, rng.choice(rng.choice(groups).later)[1], False, "far")
+    replacing, leaving = group.of_kind("R"), group.of_kind("K")
+    if len(replacing) > 1 and rng.random() < 0.5:
+        yield Pair(*replacing[:2], False, "same")
+    if len(leaving) > 1 and rng.random() < 0.3:
+        yield Pair(*leaving[:2], False, "K")
+
+
+def report(model: Judge, name: str, pairs: Sequence[Pair]) -> None:
+    """Print how often a change has the higher odds, for each way to be none."""
+    odds = score(model, pairs, CHANGE_LIMITS)
+    changes = odds[[one.answers for one in pairs]]
+    kinds = sorted({one.kind for one in pairs if not one.answers})
+    above = {kind: auc(changes, odds[[one.kind == kind and not one.answers for one in pairs]]) for kind in kinds}
+    print(name, {kind: round(share, 3) for kind, share in above.items()}, flush=True)
+
+
+def main(epochs: int, out: str, start: str, *names: str) -> None:
+    torch.manual_seed(0)
+    rng, asking = random.Random(7), random.Random(5)
+    groups = {path.name: read_groups(path) for path in sorted(HERE.glob("*.txt"))}
+    aside = {
+        name: [pair for one in kept for pair in pairs_of(one, kept, asking)]
+        for name, kept in groups.items()
+        if name not in names
+    }
+    taken = [one for name in names for one in groups[name]]
+    model = begin(start)
+    trained = [one for one in model.parameters() if one.requires_grad]
+    decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
+    optimiser = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.02}, {"params": free, "weight_decay": 0.0}], lr=RATE
+    )
+    step, steps = 0, math.ceil(epochs * len(taken) * 8.3 / BATCH)
+    for epoch in range(epochs):
+        pairs = [pair for one in taken for pair in pairs_of(one, taken, rng)]
+        # Neighbours in length share a batch.
+        pairs.sort(key=lambda one: len(one.question) + len(one.statement) + 12 * rng.random())
+        batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
+        rng.shuffle(batches)
+        losses = []
+        for rows in batches:
+            for group in optimiser.param_groups:
+                group["lr"] = RATE * min(1.0, (step + 1) / WARMING) * max(0.03, 1 - step / steps)
+            wanted = torch.tensor([float(one.answers) for one in rows])
+            found = model(*batch(rows, CHANGE_LIMITS)).float()
+            loss = functional.binary_cross_entropy_with_logits(found, wanted * 0.94 + 0.03)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimiser.step()
+            losses.append(loss.item())
+            step += 1
+        print(epoch + 1, round(float(np.mean(losses)), 3), flush=True)
+        torch.save(model.state_dict(), Path(out))
+    for name, pairs in aside.items():
+        report(model, name, pairs)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])

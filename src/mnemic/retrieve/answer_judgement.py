@@ -77,11 +77,15 @@ def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) ->
 
 
 def is_question(text: str) -> bool:
-    """Return True for a question that says of whom it asks: what answers a list of words, or an order, is no single
+    """Return True for a short question."""
+    return len(text) <= MAX_QUESTION_CHARS and (text.rstrip().endswith("?") or asks_only(text))
+
+
+def says_of_whom(question: str) -> bool:
+    """Return True for a question whose answers can be judged: what answers a list of words, or an order, is no single
     attribute, and statements of users say "I" where an agent asks for "the user" or "her".
     """
-    asks = len(text) <= MAX_QUESTION_CHARS and (text.rstrip().endswith("?") or asks_only(text))
-    return asks and _OF_SOMEBODY.search(text) is None
+    return is_question(question) and _OF_SOMEBODY.search(question) is None
 
 
 def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:

@@ -14,7 +14,15 @@ from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
-from mnemic.retrieve.answer_judgement import in_judged_order, is_question, judge_answers, judges, reads_changes, text_of
+from mnemic.retrieve.answer_judgement import (
+    in_judged_order,
+    is_question,
+    judge_answers,
+    judges,
+    reads_changes,
+    says_of_whom,
+    text_of,
+)
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
@@ -396,7 +404,7 @@ class Searcher:
         if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
             return None
         of_a_time = asks_past(question) or asks_for_events(question)
-        return judge if is_question(question.text) and not of_a_time else None
+        return judge if says_of_whom(question.text) and not of_a_time else None
 
     async def _judge_answers(
         self, judge: JudgesAnswers, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
@@ -422,9 +430,9 @@ class Searcher:
     def _reader_of(self, search: ParsedSearch) -> JudgesChanges | None:
         """Return the embedder if it reads whether a statement replaces another, and the query lets that be guessed."""
         reader, model = self.embedder, measured_with(self.embedder.space, search.question)
-        if self.reranker is not None or model != DEFAULT_MODEL or not may_guess(search):
+        if self.reranker is not None or model != DEFAULT_MODEL or not reads_changes(reader):
             return None
-        return reader if reads_changes(reader) else None
+        return reader if is_question(search.question.text) and may_guess(search) else None
 
     async def _judge_changes(
         self, reader: JudgesChanges, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None

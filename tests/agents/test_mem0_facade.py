@@ -283,7 +283,7 @@ def test_a_prompt_tells_the_model_what_to_keep() -> None:
 def test_a_time_at_which_it_was_said_is_kept(memory: Memory) -> None:
     memory_id = kept(memory, "one", timestamp=1_700_000_000)
     memory.add("two", user_id="alice", infer=False, timestamp="2026-03-01T09:00:00")
-    call = memory.ground.call
+    call = memory.call_mode.call
     assert call is not None
     (told,) = call(memory.engine.history, memory_id, actor=Actor(user="alice"))
     assert told.occurred_at is not None

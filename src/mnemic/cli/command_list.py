@@ -12,7 +12,7 @@ GROUPS = MappingProxyType(
             "init": CommandEntry("cli.init_command", "Write a file of settings, question by question."),
             "chat": CommandEntry("cli.chat_command", "Talk to a model with memory; see what is remembered and shown."),
             "demo": CommandEntry("cli.demo", "Run three demonstrations; no key needed."),
-            "doctor": CommandEntry("cli.health", "Check the store, the embedder and the configuration."),
+            "doctor": CommandEntry("cli.doctor", "Check the store, the embedder and the configuration."),
         },
         "Memories": {
             "add": CommandEntry("cli.write_commands", "Remember one thing."),

@@ -36,7 +36,7 @@ from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit, commit
 from mnemic.write.fingerprint import item_key, request_key
-from mnemic.write.limiter import words_read
+from mnemic.write.limiter import refuse_if_erased_since
 
 _DIGEST = hashlib.sha256(b"import").hexdigest()
 """Digest of every line: the key alone says what was done."""
@@ -323,7 +323,7 @@ class Intake:
         Items imported before an error stay imported.
         """
         # One import is one act: an erasure that begins meanwhile ends it for the words of the erased.
-        with words_read(self.engine.clock.now()):
+        with refuse_if_erased_since(self.engine.clock.now()):
             return await self._take_all(items, progress)
 
     async def _take_all(self, items: Iterator[Item], progress: Progress) -> Summary:

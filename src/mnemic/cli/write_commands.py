@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic import requests
+from mnemic.cli.doctor import model_asked
 from mnemic.cli.failures import Exit, complain, exit_code_of_run
-from mnemic.cli.health import model_asked
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
 from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, options_of, text_or_stdin

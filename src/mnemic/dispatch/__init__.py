@@ -35,7 +35,7 @@ from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.types.scope import checked_actor
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.limiter import Limiter, words_read
+from mnemic.write.limiter import Limiter, refuse_if_erased_since
 
 if TYPE_CHECKING:
     from mnemic.types import Cost, SearchResult
@@ -196,7 +196,7 @@ class Dispatcher:
         # Wrapped from the inside out, so that the first in the list sees the request first.
         for one in reversed(self.middleware):
             proceed = partial(one, proceed=proceed)
-        with words_read(self.limiter.clock.now()):
+        with refuse_if_erased_since(self.limiter.clock.now()):
             return await proceed(call)
 
     async def _steps(self, call: Call) -> Any:

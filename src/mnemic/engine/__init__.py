@@ -83,7 +83,7 @@ from mnemic.types.ratings import RatedMemory
 from mnemic.types.values import aware, checked_share
 from mnemic.write.consent import subject_token
 from mnemic.write.forget import forget_matching
-from mnemic.write.limiter import Limiter, consents, marks_of_user, words_read
+from mnemic.write.limiter import Limiter, consents, marks_of_user, refuse_if_erased_since
 from mnemic.write.outbox import OutboxWorker, stop_upkeep
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
 from mnemic.write.ratings import ratings_in
@@ -387,7 +387,7 @@ class MemoryEngine:
         for the others, which serve as context only. They may have the forms that `remember` takes. A language model
         reads up to twelve messages of a session in one call.
         """
-        with words_read(self.clock.now()):
+        with refuse_if_erased_since(self.clock.now()):
             return await captured_each(self, messages, actor=actor, idempotency_keys=idempotency_keys)
 
     async def remember(
@@ -403,7 +403,7 @@ class MemoryEngine:
         `data` is stored with each memory. Returns a receipt for each memory, with requests about memory in
         `asked`; if the language model or a budget stops it, memories written so far remain and the error is raised.
         """
-        with words_read(self.clock.now()):
+        with refuse_if_erased_since(self.clock.now()):
             return await remember(self, messages, actor=actor, infer=infer, data=data)
 
     async def update(

@@ -53,7 +53,7 @@ class UserMemory(MemoryVerbs[M]):
         reranker: Reranker | RerankFunction | str | None = None,
         profile: Profile | None = None,
     ) -> None:
-        ground = self._mode()
+        call_mode = self._mode()
         try:
             parts = {"embedder": embedder, "model": model, "reranker": reranker}
             names = {name: one for name, one in parts.items() if isinstance(one, str)}
@@ -62,7 +62,7 @@ class UserMemory(MemoryVerbs[M]):
             actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
             shown: dict[str, Any] = {"policy": policy, "profile": profile, "api_key": api_key}
             given = _Parts(settings, actor, engine=engine, models=models, **shown)
-            super().__init__(ground, given.engine, actor, given.kinds(ground))
+            super().__init__(call_mode, given.engine, actor, given.kinds(call_mode))
             self._prepare()
         # Also for an interrupt: the thread of the portal would otherwise run on.
         except BaseException:
@@ -207,14 +207,14 @@ class _Parts:
     def _open_service(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
         return cast(MemoryEngine, service_engine(self._settings.store, self._actor, api_key=api_key, policy=policy))
 
-    def kinds(self, ground: CallMode[M]) -> SevenKinds[M]:
-        """Return the seven kinds, called by the convention of `ground`."""
+    def kinds(self, call_mode: CallMode[M]) -> SevenKinds[M]:
+        """Return the seven kinds, called by the convention of `call_mode`."""
         if self._remote:
-            return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))
+            return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, call_mode))
         profile = self._profile
         if profile is None and self._settings.personas is not None:
             profile = bootstrap.build_profile(self._settings, self._actor.agent)
-        return SevenKinds(self.engine, self._actor, ground, profile=profile)
+        return SevenKinds(self.engine, self._actor, call_mode, profile=profile)
 
 
 def service_engine(url: str, actor: Actor, *, api_key: str | None, policy: Policy | None = None) -> Any:

@@ -65,15 +65,15 @@ _VERBS_ELSEWHERE = {
     "store": "add",
 }
 """Names of other libraries for verbs."""
-_SET_LATER = frozenset({"engine", "actor", "ground"})
+_SET_LATER = frozenset({"engine", "actor", "call_mode"})
 """Attributes that are missing only in a memory that could not be opened."""
 
 
 class MemoryVerbs(DualModeApi[M]):
     """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
-    def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
-        super().__init__(ground)
+    def __init__(self, call_mode: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
+        super().__init__(call_mode)
         self.engine = engine
         self.actor = actor
         self._kinds = kinds
@@ -929,23 +929,23 @@ class MemoryVerbs(DualModeApi[M]):
     @property
     def consent(self) -> ConsentBook[M]:
         """Consent of this user, key by key."""
-        return ConsentBook[M](self.ground, self.engine, self.actor)
+        return ConsentBook[M](self.call_mode, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
         """Personal data stored about a user, and its erasure."""
-        return Privacy[M](self.ground, self.engine, self.actor)
+        return Privacy[M](self.call_mode, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
         """Audit log of the tenant's memories."""
-        return AuditTrail[M](self.ground, self.engine, self.actor)
+        return AuditTrail[M](self.call_mode, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
         """Return the memories that await review in this user's scopes; `whole_tenant` includes all users and is the
         program's responsibility.
         """
-        return ReviewQueue[M](self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
+        return ReviewQueue[M](self.call_mode, self.engine, self.actor, whole_tenant=whole_tenant)
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:
         """Yield each change of the user's own memories as it happens, after sequence `after` (default: from now on)."""

@@ -35,11 +35,11 @@ class SevenKinds(KindView[M]):
         self,
         engine: MemoryEngine,
         actor: Actor,
-        ground: CallMode[M],
+        call_mode: CallMode[M],
         *,
         profile: Profile | None = None,
     ) -> None:
-        super().__init__(engine, actor, ground)
+        super().__init__(engine, actor, call_mode)
         self._profile = profile
 
     @cached_property
@@ -50,34 +50,34 @@ class SevenKinds(KindView[M]):
     @cached_property
     def short_term(self) -> ShortTermMemory[M]:
         """The messages of the session."""
-        return ShortTermMemory(self._engine, self._actor, self.ground)
+        return ShortTermMemory(self._engine, self._actor, self.call_mode)
 
     @cached_property
     def long_term(self) -> LongTermMemory[M]:
         """Facts and preferences."""
-        return LongTermMemory(self._engine, self._actor, self.ground)
+        return LongTermMemory(self._engine, self._actor, self.call_mode)
 
     @cached_property
     def persona(self) -> PersonaMemory[M]:
         """Memory of the agent's identity."""
-        return PersonaMemory(self._engine, self._actor, self.ground, profile=self._profile)
+        return PersonaMemory(self._engine, self._actor, self.call_mode, profile=self._profile)
 
     @cached_property
     def episodic(self) -> EpisodicMemory[M]:
         """Memory of the agent's actions and their outcomes."""
-        return EpisodicMemory(self._engine, self._actor, self.ground)
+        return EpisodicMemory(self._engine, self._actor, self.call_mode)
 
     @cached_property
     def entity(self) -> EntityMemory[M]:
         """Memory of the people and things that the user speaks of."""
-        return EntityMemory(self._engine, self._actor, self.ground)
+        return EntityMemory(self._engine, self._actor, self.call_mode)
 
     @cached_property
     def structured(self) -> StructuredMemory[M]:
         """Data of a known shape. Raises MissingExtra (`missing_extra:structured`)."""
         with brought_by("structured"):
             from mnemic.structured.structured_memory import StructuredMemory
-        return StructuredMemory(self._engine, self._actor, self.ground)
+        return StructuredMemory(self._engine, self._actor, self.call_mode)
 
     async def add(self, content: str | Candidate, kind: Kind | str = Kind.LONG_TERM, **given: Any) -> WriteReceipt:
         """Remember one thing in the memory of its kind, at the level of the kind unless another is given; `given` are

@@ -83,9 +83,9 @@ class EntityMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: MemoryEngine, actor: Actor, ground: CallMode[M], *, reader: EntityReader | None = None
+        self, engine: MemoryEngine, actor: Actor, call_mode: CallMode[M], *, reader: EntityReader | None = None
     ) -> None:
-        super().__init__(engine, actor, ground)
+        super().__init__(engine, actor, call_mode)
         self._reader = reader or (LayeredEntityReader(engine.completer) if engine.completer else RuleEntityReader())
 
     # -- telling ------------------------------------------------------------------------------------------------------

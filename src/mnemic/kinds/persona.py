@@ -28,9 +28,9 @@ class PersonaMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: MemoryEngine, actor: Actor, ground: CallMode[M], *, profile: Profile | None = None
+        self, engine: MemoryEngine, actor: Actor, call_mode: CallMode[M], *, profile: Profile | None = None
     ) -> None:
-        super().__init__(engine, actor, ground)
+        super().__init__(engine, actor, call_mode)
         self.profile = profile
 
     @verb

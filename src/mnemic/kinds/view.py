@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M
 from mnemic.types import Actor
-from mnemic.write.limiter import words_read
+from mnemic.write.limiter import refuse_if_erased_since
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -28,7 +28,7 @@ def one_statement(
 
     @wraps(function)
     async def stated(self: V, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with words_read(self._engine.clock.now()):
+        with refuse_if_erased_since(self._engine.clock.now()):
             return await function(self, *args, **kwargs)
 
     return stated
@@ -37,7 +37,7 @@ def one_statement(
 class KindView(DualModeApi[M]):
     """One kind of memory of one actor."""
 
-    def __init__(self, engine: MemoryEngine, actor: Actor, ground: CallMode[M]) -> None:
-        super().__init__(ground)
+    def __init__(self, engine: MemoryEngine, actor: Actor, call_mode: CallMode[M]) -> None:
+        super().__init__(call_mode)
         self._engine = engine
         self._actor = actor

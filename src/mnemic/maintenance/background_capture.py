@@ -40,7 +40,7 @@ from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, Outcome, WriteReceipt
 from mnemic.types.identity import time_of_id
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic.write.limiter import words_read
+from mnemic.write.limiter import refuse_if_erased_since
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 
@@ -98,7 +98,7 @@ class BackgroundCapture:
         Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
         prevented that, and messages that were read already have no effect.
         """
-        with words_read(self._engine.clock.now()):
+        with refuse_if_erased_since(self._engine.clock.now()):
             return await self._put(messages, actor, before)
 
     async def _put(
@@ -224,7 +224,7 @@ class BackgroundCapture:
         keys = [f"waiting:{one.memory_id}" for one in part]
         self._engine.watchers.charge_models(part[0].actor.tenant)
         # They are of the time at which they were put here: an erasure since then refuses what is learnt from them.
-        with words_read(min(time_of_id(one.memory_id) for one in part), anew=True):
+        with refuse_if_erased_since(min(time_of_id(one.memory_id) for one in part), anew=True):
             reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
         reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
         if reason is None:

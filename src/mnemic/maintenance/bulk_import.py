@@ -18,7 +18,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, Scope, WriteReceipt, checked_identifier
 from mnemic.types.identity import new_id
 from mnemic.write.consent import subject_token
-from mnemic.write.limiter import apply_of_user, words_read
+from mnemic.write.limiter import apply_of_user, refuse_if_erased_since
 
 KEPT = 20
 """Maximum number of imports per user whose progress is stored, and of those that can be taken back; the oldest is
@@ -77,7 +77,7 @@ async def take_part(
 
     Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the previous one.
     """
-    with words_read(engine.clock.now()):
+    with refuse_if_erased_since(engine.clock.now()):
         return await _taken(engine, actor, import_id, at, candidates)
 
 

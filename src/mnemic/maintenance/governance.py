@@ -18,8 +18,10 @@ class _Governed(DualModeApi[M]):
     responsibility.
     """
 
-    def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, *, whole_tenant: bool = False) -> None:
-        super().__init__(ground)
+    def __init__(
+        self, call_mode: CallMode[M], engine: MemoryEngine, actor: Actor, *, whole_tenant: bool = False
+    ) -> None:
+        super().__init__(call_mode)
         self._engine = engine
         self._actor = actor
         self._whole_tenant = whole_tenant

@@ -59,8 +59,8 @@ def blocking(call: Call) -> CallMode[Blocking]:
 class DualModeApi(Generic[M]):
     """Base of a class whose verbs are awaited or block, as its call mode says."""
 
-    def __init__(self, ground: CallMode[M]) -> None:
-        self.ground = ground
+    def __init__(self, call_mode: CallMode[M]) -> None:
+        self.call_mode = call_mode
 
 
 class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
@@ -99,7 +99,7 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
 
             return taking_face
         method = MethodType(self._begin, face)
-        call = face.ground.call
+        call = face.call_mode.call
         if call is None:
             return method
 

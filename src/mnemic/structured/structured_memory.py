@@ -39,11 +39,11 @@ class StructuredMemory(KindView[M]):
         self,
         engine: MemoryEngine,
         actor: Actor,
-        ground: CallMode[M],
+        call_mode: CallMode[M],
         *,
         readers: Callable[[], Sequence[DocumentReader]] = installed_readers,
     ) -> None:
-        super().__init__(engine, actor, ground)
+        super().__init__(engine, actor, call_mode)
         self._readers = readers
 
     @cached_property

@@ -87,7 +87,7 @@ _READ_AT: ContextVar[datetime | None] = ContextVar("words_read_at", default=None
 
 
 @contextmanager
-def words_read(at: datetime, *, anew: bool = False) -> Iterator[None]:
+def refuse_if_erased_since(at: datetime, *, anew: bool = False) -> Iterator[None]:
     """Note when the words were read that are written inside the block: an erasure that begins later refuses them,
     however long a model takes. The time of an outer block stays, unless they are read `anew`.
     """

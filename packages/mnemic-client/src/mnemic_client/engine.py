@@ -535,19 +535,19 @@ class RemoteEngine(RemoteGovernance):
 
 
 def views_at(
-    remote: Remote, ground: CallMode[M]
+    remote: Remote, call_mode: CallMode[M]
 ) -> tuple[RemotePersona[M], RemoteEpisodes[M], RemoteEntities[M], RemoteData[M], RemoteConversation[M]]:
-    """Return the kinds of a memory that a service keeps, called as `ground` says."""
-    views = (RemotePersona(ground, remote), RemoteEpisodes(ground, remote), RemoteEntities(ground, remote))
-    return (*views, RemoteData(ground, remote), RemoteConversation(ground, remote))
+    """Return the kinds of a memory that a service keeps, called as `call_mode` says."""
+    views = (RemotePersona(call_mode, remote), RemoteEpisodes(call_mode, remote), RemoteEntities(call_mode, remote))
+    return (*views, RemoteData(call_mode, remote), RemoteConversation(call_mode, remote))
 
 
 class RemoteKinds(SevenKinds[M]):
     """The kinds of a memory that a service keeps. Working memory stays in this process."""
 
-    def __init__(self, engine: RemoteEngine, actor: Actor, ground: CallMode[M]) -> None:
-        super().__init__(cast(MemoryEngine, engine), actor, ground)
-        self._views = views_at(engine._remote, ground)
+    def __init__(self, engine: RemoteEngine, actor: Actor, call_mode: CallMode[M]) -> None:
+        super().__init__(cast(MemoryEngine, engine), actor, call_mode)
+        self._views = views_at(engine._remote, call_mode)
         self.persona, self.episodic, self.entity, self.structured, self.short_term = cast(Any, self._views)
 
     async def _extract_entities(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:

@@ -22,8 +22,8 @@ from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, n
 class RemoteView(DualModeApi[M]):
     """One kind of memory at a service."""
 
-    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
-        super().__init__(ground)
+    def __init__(self, call_mode: CallMode[M], remote: Remote) -> None:
+        super().__init__(call_mode)
         self._remote = remote
 
 

@@ -32,11 +32,11 @@ class MemoryClient(MemoryVerbs[M]):
     `:rate_limited`, `:unreachable`).
     """
 
-    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
+    def __init__(self, call_mode: CallMode[M], remote: Remote) -> None:
         self._remote = remote
         self._service = RemoteEngine(remote, CALLER)
-        kinds = ServiceKinds(self._service, CALLER, ground)
-        super().__init__(ground, cast(MemoryEngine, self._service), CALLER, kinds)
+        kinds = ServiceKinds(self._service, CALLER, call_mode)
+        super().__init__(call_mode, cast(MemoryEngine, self._service), CALLER, kinds)
 
     @verb
     async def import_all(

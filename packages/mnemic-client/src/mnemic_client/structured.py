@@ -36,7 +36,7 @@ class RemoteData(RemoteView[M]):
         is kept waiting for it like any other.
         """
         if self._service is None:
-            self._service = _shaping().known_at(self._remote, self.ground.call)
+            self._service = _shaping().known_at(self._remote, self.call_mode.call)
         return {**(self._service or {}), **self._defined}
 
     @property

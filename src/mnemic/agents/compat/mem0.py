@@ -90,8 +90,8 @@ _MOST = 100
 class _Verbs(DualModeApi[M]):
     """The verbs of mem0. Each memory is its user's, or that of an agent or a run if no user is named."""
 
-    def __init__(self, ground: CallMode[M], engine: MemoryEngine, tenant: str) -> None:
-        super().__init__(ground)
+    def __init__(self, call_mode: CallMode[M], engine: MemoryEngine, tenant: str) -> None:
+        super().__init__(call_mode)
         self.engine = engine
         self._tenant = tenant
         self._opened: asyncio.Task[Any] | None = None

@@ -27,9 +27,8 @@ class Verdict(StrEnum):
 Verifier = Callable[[Memory, str], Verdict]
 
 CONCISE_WORDS = 80
-CONCISE_SENTENCES = 4
-"""S0 allows three sentences but counts the points of "3.4%"; its own sample answer has four by that count and three by
-this one. The list of next actions adds one."""
+CONCISE_SENTENCES = 3
+"""The point of "3.4%" ends none."""
 
 _WORD = Pattern(r"[^\W_]+(?:['’.:/+-][^\W_]+)*")
 _SENTENCE_END = Pattern(r"[.!?。！？]+(?=\s|$)|[。！？]+")
@@ -83,8 +82,8 @@ def mentions_value(memory: Memory, answer: str) -> Verdict:
 
 
 def is_concise(memory: Memory, answer: str) -> Verdict:
-    """Return True if the answer complies with the style "concise": at most 80 words (240 characters of CJK text) and 4
-    sentences.
+    """Return True if the answer complies with the style "concise": at most 80 words (240 characters of CJK text) and
+    three sentences.
 
     Other styles cannot be verified.
     """

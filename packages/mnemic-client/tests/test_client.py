@@ -575,27 +575,6 @@ def test_a_search_counts_days_from_when_it_is_asked(memory: Any) -> None:
         assert found.hits[0].memory.happened_at.day == day
 
 
-class Recording(httpx.AsyncHTTPTransport):
-    """Remembers the bodies that it sends."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bodies: list[Any] = []
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.bodies.append(json.loads(request.content))
-        return await super().handle_async_request(request)
-
-
-def test_a_service_is_sent_no_time_of_asking_that_nobody_gave(served: Served) -> None:
-    """One of an earlier release refuses fields that it does not know."""
-    transport = Recording()
-    with connect(served.address, api_key=served.key("reader", user="zoe"), transport=transport) as client:
-        client.search("lamp")
-        client.search("lamp", asked_at=datetime(2024, 5, 20, tzinfo=UTC))
-    assert ["asked_at" in body for body in transport.bodies] == [False, True]
-
-
 @pytest.mark.parametrize("name", ["as_of", "known_at", "asked_at", "happened_from", "happened_to"])
 def test_a_time_without_a_zone_is_refused(memory: Any, name: str) -> None:
     with pytest.raises(InvalidInput) as refused:

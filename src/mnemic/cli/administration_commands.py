@@ -33,6 +33,7 @@ from mnemic.maintenance.subject_data import users_of
 from mnemic.operations import reembed_store
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
+from mnemic.types.json_forms import to_json
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:
@@ -92,16 +93,15 @@ def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options
 
 
 def _list(given: Given, options: dict[str, Any]) -> int:
-    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[PendingReview]:
-        return await engine.reviews(
+    waiting = given.with_engine(
+        lambda engine, actor: engine.reviews(
             actor=actor,
             whole_tenant=True,
             limit=options["limit"],
             older_than=_days(options["older_than"]),
             shared=options["shared"],
         )
-
-    waiting = given.with_engine(work)
+    )
     given.show({"waiting": [_waiting_dict(one) for one in waiting]}, lambda: _waiting_text(waiting))
     return Exit.OK
 
@@ -232,10 +232,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED
 
-    async def work(engine: MemoryEngine, actor: Actor) -> ErasureReceipt:
-        return await engine.erase(subject, actor=actor, block=options["block"])
-
-    receipt = given.with_engine(work)
+    receipt = given.with_engine(lambda engine, actor: engine.erase(subject, actor=actor, block=options["block"]))
     if options["receipt_file"] is not None:
         write_json(options["receipt_file"], receipt.as_dict())
     given.show(receipt.as_dict(), lambda: erased_text(receipt))
@@ -249,10 +246,7 @@ def _verify(given: Given, file: str) -> int:
     job = isinstance(said.get("erased"), dict)  # a service answers with the job, of which the receipt is a part
     receipt = ErasureReceipt.from_dict(said["erased"] if job else said)
 
-    async def work(engine: MemoryEngine, _: Actor) -> dict[str, int]:
-        return await engine.verify_erasure(receipt)
-
-    traces = given.with_engine(work)
+    traces = given.with_engine(lambda engine, _: engine.verify_erasure(receipt))
     holds = not any(traces.values())
     given.show(
         {"holds": holds, "traces": traces},
@@ -288,16 +282,7 @@ def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
         return Exit.OK
     report = given.with_engine(lambda engine, actor: engine.verify_audit(actor=actor))
     whole = report.broken_at is None
-    fields = {
-        "holds": whole,
-        "lines": report.lines,
-        "broken_at": report.broken_at,
-        "last_hash": report.last_hash,
-        "signed": report.signed,
-        "signed_to": report.signed_to,
-        "signatures_checked": report.signatures_checked,
-        "unsigned_at": report.unsigned_at,
-    }
+    fields = {"holds": whole, **to_json(report)}
     chain = "the chain is intact" if whole else f"broken at {report.broken_at}"
     given.show(fields, lambda: f"{report.lines} lines, {chain}, {_signature_text(report)}")
     return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED

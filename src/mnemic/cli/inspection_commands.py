@@ -19,13 +19,7 @@ from mnemic.plugins import list_plugins
 from mnemic.types.json_forms import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mnemic.engine import MemoryEngine
-    from mnemic.engine.lineage import Lineage, Use
     from mnemic.maintenance.reveal import RevealResult
-    from mnemic.types import Actor, ContextBlock, UserProfile
-    from mnemic.types.ratings import RatedMemory
 
 
 @click.command("count", cls=Command)
@@ -39,10 +33,7 @@ def count_(given: Given, /, **options: Any) -> None:
     """
     request = parse_request(requests.Count, **options)
 
-    async def work(engine: MemoryEngine, actor: Actor) -> int:
-        return await engine.handle(request, actor=actor)
-
-    number = given.with_engine(work)
+    number = given.with_engine(lambda engine, actor: engine.handle(request, actor=actor))
     given.show({"count": number}, lambda: str(number))
 
 
@@ -56,11 +47,7 @@ def context_(given: Given, /, query: str, **options: Any) -> Exit:
     \b
       mnemic context "Find me a flight to Denver."
     """
-
-    async def work(engine: MemoryEngine, actor: Actor) -> ContextBlock:
-        return await engine.handle(requests.Context(query, **options), actor=actor)
-
-    block = given.with_engine(work)
+    block = given.with_engine(lambda engine, actor: engine.handle(requests.Context(query, **options), actor=actor))
     shown: dict[str, Any] = {"text": block.text, "memory_ids": list(block.memory_ids), "reason": block.reason}
     shown |= {"degraded": block.degraded, "abstained": block.abstained, "hits": [hit_dict(hit) for hit in block.hits]}
     if block.degraded and not block.text:
@@ -84,11 +71,7 @@ def profile_(given: Given, /, **options: Any) -> None:
       mnemic profile
       mnemic profile --json
     """
-
-    async def work(engine: MemoryEngine, actor: Actor) -> UserProfile:
-        return await engine.handle(requests.Profile(**options), actor=actor)
-
-    profile = given.with_engine(work)
+    profile = given.with_engine(lambda engine, actor: engine.handle(requests.Profile(**options), actor=actor))
     rows = [(one.section, one.text, f"{one.since:%Y-%m-%d}", one.memory.memory_id) for one in profile]
     given.show(
         profile_dict(profile),
@@ -102,11 +85,7 @@ def profile_(given: Given, /, **options: Any) -> None:
 @click.pass_obj
 def ratings_(given: Given, /) -> None:
     """Show what the user said of memories, newest first, and what that adds to the score of each."""
-
-    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[RatedMemory]:
-        return await engine.ratings(actor=actor)
-
-    found = given.with_engine(work)
+    found = given.with_engine(lambda engine, actor: engine.ratings(actor=actor))
     rows = [
         (
             one.rating.verdict,
@@ -126,11 +105,7 @@ def ratings_(given: Given, /) -> None:
 @click.pass_obj
 def lineage_(given: Given, /, memory_id: str) -> None:
     """Show the predecessors of a memory, step by step, and its successors."""
-
-    async def work(engine: MemoryEngine, actor: Actor) -> Lineage:
-        return await engine.lineage(memory_id, actor=actor)
-
-    line = given.with_engine(work)
+    line = given.with_engine(lambda engine, actor: engine.lineage(memory_id, actor=actor))
     if given.as_json:
         fields = {"earlier": line.earlier, "later": line.later}
         shown = {name: [memory_dict(memory) for memory in memories] for name, memories in fields.items()}
@@ -150,11 +125,9 @@ def lineage_(given: Given, /, memory_id: str) -> None:
 @click.pass_obj
 def uses_(given: Given, /, memory_id: str, before: int | None, limit: int) -> None:
     """Show the audit of a memory, newest first: its authors, and the runs that were shown it."""
-
-    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Use], int | None]:
-        return await engine.uses(memory_id, actor=actor, before=before, limit=limit)
-
-    uses, following = given.with_engine(work)
+    uses, following = given.with_engine(
+        lambda engine, actor: engine.uses(memory_id, actor=actor, before=before, limit=limit)
+    )
     if given.as_json:
         given.show({"uses": [to_json(use) for use in uses], "next": following}, str)
         return
@@ -206,18 +179,10 @@ def reveal_(given: Given, /, memory_id: str, role: str) -> int:
     \b
       mnemic reveal MEMORY_ID --role privacy_officer --user ben
     """
-
-    async def work(engine: MemoryEngine, actor: Actor) -> RevealResult:
-        return await engine.reveal(memory_id, actor=actor, role=role, whole_tenant=True)
-
-    revealed = given.with_engine(work)
-    shown = {
-        "memory_id": revealed.memory_id,
-        "content": revealed.content,
-        "values": dict(revealed.values),
-        "unknown": list(revealed.unknown),
-    }
-    given.show(shown, lambda: _revealed_text(revealed))
+    revealed = given.with_engine(
+        lambda engine, actor: engine.reveal(memory_id, actor=actor, role=role, whole_tenant=True)
+    )
+    given.show(to_json(revealed), lambda: _revealed_text(revealed))
     return Exit.OK
 
 

@@ -73,11 +73,7 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
 @click.pass_obj
 def get_(given: Given, /, memory_id: str, **times: Any) -> None:
     """Show one memory with all its fields."""
-
-    async def work(engine: MemoryEngine, actor: Actor) -> Memory:
-        return await engine.get(memory_id, actor=actor, **times)
-
-    memory = given.with_engine(work)
+    memory = given.with_engine(lambda engine, actor: engine.get(memory_id, actor=actor, **times))
     given.show(memory_dict(memory), lambda: memory_text(memory))
 
 

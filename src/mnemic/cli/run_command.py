@@ -15,9 +15,7 @@ from mnemic.cli.result_texts import report_dict, report_text
 from mnemic.cli.shared_options import Given
 
 if TYPE_CHECKING:
-    from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor
-    from mnemic.types.trace import RunReport
+    pass
 
 
 @click.command("run", cls=Command)
@@ -52,10 +50,11 @@ def run_(
     said = None if message is None else text_or_stdin(message)
     known = {} if context is None else json_file(context)
 
-    async def work(engine: MemoryEngine, actor: Actor) -> RunReport:
-        return await engine.run(actor=actor, message=said, goal=goal, context=known, **options)
-
-    report = given.with_engine(work, creates=True, preference_bias=preference_bias)
+    report = given.with_engine(
+        lambda engine, actor: engine.run(actor=actor, message=said, goal=goal, context=known, **options),
+        creates=True,
+        preference_bias=preference_bias,
+    )
     given.show(report_dict(report), lambda: report_text(report, given.settings().model_prices))
     if report.status == "ok":
         return Exit.OK

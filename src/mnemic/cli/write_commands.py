@@ -29,14 +29,13 @@ from mnemic.errors import MemoryNotFound
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Message
 from mnemic.types.json_forms import to_json
-from mnemic.types.ratings import VERDICTS, Rating
+from mnemic.types.ratings import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintenance.undo import UndoReceipt
     from mnemic.types import Actor, Memory, WriteReceipt
     from mnemic.types.trace import RunReport
 
@@ -146,10 +145,7 @@ def update_(given: Given, /, memory_id: str, content: str | None, **options: Any
     text = None if content is None else text_or_stdin(content)
     data = json_object(options.pop("data"), "data")
 
-    async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
-        return await engine.update(memory_id, text, actor=actor, data=data, **options)
-
-    receipt = given.with_engine(work)
+    receipt = given.with_engine(lambda engine, actor: engine.update(memory_id, text, actor=actor, data=data, **options))
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text or ""))
     return Exit.OK if receipt.stored else Exit.REFUSED
 
@@ -159,18 +155,8 @@ def update_(given: Given, /, memory_id: str, content: str | None, **options: Any
 @click.pass_obj
 def undo_(given: Given, memory_id: str) -> None:
     """Undo a merge, a new value or an approval. The replaced memories become active again."""
-
-    async def work(engine: MemoryEngine, actor: Actor) -> UndoReceipt:
-        return await engine.undo(memory_id, actor=actor)
-
-    receipt = given.with_engine(work)
-    fields = {
-        "memory_id": memory_id,
-        "version": receipt.version,
-        "status": receipt.status.value,
-        "restored": list(receipt.restored),
-    }
-    given.show(fields, lambda: f"undone  {memory_id}  (active again: {', '.join(receipt.restored)})")
+    receipt = given.with_engine(lambda engine, actor: engine.undo(memory_id, actor=actor))
+    given.show(to_json(receipt), lambda: f"undone  {memory_id}  (active again: {', '.join(receipt.restored)})")
 
 
 @click.command("rollback", cls=Command)
@@ -195,11 +181,7 @@ def rate_(given: Given, memory_id: str, verdict: str) -> None:
       mnemic rate MEMORY_ID wrong
       mnemic ratings
     """
-
-    async def work(engine: MemoryEngine, actor: Actor) -> Rating | None:
-        return await engine.rate(memory_id, verdict, actor=actor)
-
-    rating = given.with_engine(work)
+    rating = given.with_engine(lambda engine, actor: engine.rate(memory_id, verdict, actor=actor))
     shown = "withdrawn" if rating is None else rating.verdict
     given.show({"rating": None if rating is None else to_json(rating)}, lambda: f"{shown}  {memory_id}")
 

@@ -22,7 +22,6 @@ from mnemic_server.credentials import Role
 from mnemic_server.field_descriptions import FIELDS
 from mnemic_server.openapi_descriptions import shape_of
 from mnemic_server.openapi_examples import PARAMETERS, REQUESTS
-from mnemic_server.operation_summaries import SUMMARIES
 
 from .conftest import Running
 
@@ -87,7 +86,6 @@ async def test_every_operation_says_what_it_does(document: Any) -> None:
 
 async def test_every_operation_has_a_summary_of_its_own(document: Any) -> None:
     summaries = {name: operation.get("summary", "") for name, operation in operations(document)}
-    assert summaries == SUMMARIES
     assert len(set(summaries.values())) == len(summaries)
     assert [one for one in summaries.values() if not re.fullmatch(r"[A-Z][^.]* [^.]+", one) or len(one) > 60] == []
 

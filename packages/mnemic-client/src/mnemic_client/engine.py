@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from types import SimpleNamespace, TracebackType
 from typing import Any, NoReturn, Self, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.lineage import Lineage, Use
 from mnemic.engine.message_forms import each_message, in_places, messages_of
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
@@ -33,7 +33,6 @@ from mnemic.types import (
     Actor,
     AuditEvent,
     Candidate,
-    ContextBlock,
     ConversationReceipts,
     ForgetResult,
     Kind,
@@ -41,43 +40,42 @@ from mnemic.types import (
     MemoryRequest,
     Message,
     Origin,
-    ProfileLine,
     RequestOutcome,
-    SearchResult,
     Source,
-    UserProfile,
     WriteReceipt,
     from_json,
-    to_json,
 )
 from mnemic.types.memory_kinds import CATALOG, kind_of
-from mnemic.types.ratings import RatedMemory, Rating
 from mnemic.types.trace import RunReport
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.failures import failure_of
 from mnemic_client.governance import RemoteGovernance, carried_out
 from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
-from mnemic_client.remote import Remote, events, json_of
+from mnemic_client.remote import Remote, events
 from mnemic_client.request_bodies import (
     ImportState,
-    body_of,
+    block_of,
     candidate_body,
     found_in,
     import_state,
     iso,
+    lineage_of,
     lower,
     memories,
     memory_address,
     message_body,
     names,
-    narrowing_fields,
+    parameters_of,
+    profile_of,
+    rating_of,
+    ratings_of,
     receipts,
     ttl_text,
-    use,
+    uses_of,
 )
-from mnemic_client.response_values import hit_of, kind_hit_of, receipt_of, report_of
+from mnemic_client.response_values import kind_hit_of, receipt_of, report_of
 from mnemic_client.structured import RemoteData
-from mnemic_client.verb_parameters import like
+from mnemic_client.verb_parameters import like, verb_at
 
 T = TypeVar("T")
 
@@ -247,23 +245,11 @@ class RemoteEngine(RemoteGovernance):
             asked += map(MemoryRequest.from_dict, answer.get("asked", ()))
         return ConversationReceipts(receipts_so_far, asked)
 
-    @like(MemoryEngine.forget)
-    async def forget(self, given: SimpleNamespace) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self._remote.call("DELETE", memory_address(given.memory_id))
+    forget = verb_at(MemoryEngine.forget, "DELETE /v1/memories/{memory_id}", lambda _: None)
 
-    @like(MemoryEngine.forget_matching)
-    async def forget_matching(self, given: SimpleNamespace) -> ForgetResult:
-        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which."""
-        body: dict[str, Any] = {
-            name: None if (one := getattr(given, name)) is None else list(one) for name in ("categories", "keys")
-        }
-        body |= {"kinds": names(given.kinds), "where": None if given.where is None else plain(given.where)}
-        body |= {"limit": given.limit, "dry_run": given.dry_run}
-        times = {"happened_from": given.happened_from, "happened_to": given.happened_to}
-        body |= {name: iso(moment, "window") for name, moment in times.items() if moment is not None}
-        answer = await self._remote.call("POST", "/v1/memories/forget", body)
-        return ForgetResult(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
+    forget_matching = verb_at(
+        MemoryEngine.forget_matching, "POST /v1/memories/forget", partial(from_json, ForgetResult)
+    )
 
     @like(MemoryEngine.carry_out)
     async def carry_out(self, given: SimpleNamespace) -> RequestOutcome:
@@ -273,44 +259,20 @@ class RemoteEngine(RemoteGovernance):
         answer = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
         return await carried_out(self._remote, answer)
 
-    @like(MemoryEngine.undo)
-    async def undo(self, given: SimpleNamespace) -> UndoReceipt:
-        """Undo a merge, a new value of a key, or an approval."""
-        return from_json(UndoReceipt, await self._remote.call("POST", f"{memory_address(given.memory_id)}/undo"))
+    undo = verb_at(MemoryEngine.undo, "POST /v1/memories/{memory_id}/undo", partial(from_json, UndoReceipt))
 
-    @like(MemoryEngine.rollback)
-    async def rollback(self, given: SimpleNamespace) -> WriteReceipt:
-        """Restore the content that a memory had in `version`."""
-        return receipt_of(
-            await self._remote.call("POST", f"{memory_address(given.memory_id)}/rollback", {"version": given.version})
-        )
+    rollback = verb_at(MemoryEngine.rollback, "POST /v1/memories/{memory_id}/rollback", receipt_of)
 
-    @like(MemoryEngine.rate)
-    async def rate(self, given: SimpleNamespace) -> Rating | None:
-        """Say that a memory is useful or wrong to the user."""
-        address = f"{memory_address(given.memory_id)}/rating"
-        rating = (await self._remote.call("PUT", address, {"verdict": given.verdict}))["rating"]
-        return None if rating is None else from_json(Rating, rating)
+    rate = verb_at(MemoryEngine.rate, "PUT /v1/memories/{memory_id}/rating", rating_of)
 
-    @like(MemoryEngine.ratings)
-    async def ratings(self, given: SimpleNamespace) -> Sequence[RatedMemory]:
-        """Return what the user said of memories."""
-        answer = await self._remote.call("GET", "/v1/ratings")
-        return [
-            RatedMemory(
-                rating=from_json(Rating, {name: one[name] for name in ("memory_id", "verdict", "version", "rated_at")}),
-                memory=None if one["memory"] is None else from_dict(one["memory"]),
-                shift=one["shift"],
-            )
-            for one in answer["ratings"]
-        ]
+    ratings = verb_at(MemoryEngine.ratings, "GET /v1/ratings", ratings_of)
 
     @like(MemoryEngine.run)
     async def run(self, given: SimpleNamespace) -> RunReport:
         """One memory-augmented turn."""
         said = message_body(given.message) if isinstance(given.message, Message) else given.message
         body = {"message": said, "goal": given.goal, "context": dict(given.context or {})}
-        body |= narrowing_fields(given)
+        body |= {"min_score": given.min_score, "asked_at": iso(given.asked_at, "asked_at")}
         headers = {"Idempotency-Key": given.idempotency_key}
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 
@@ -358,31 +320,11 @@ class RemoteEngine(RemoteGovernance):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    @like(MemoryEngine.search)
-    async def search(self, given: SimpleNamespace) -> SearchResult:
-        """Return the best memories for `query`, each with why it was found."""
-        body = body_of(given, happened_from="window", happened_to="window")
-        if given.asked_at is None:  # a service of an earlier release does not know it
-            del body["asked_at"]
-        return found_in(await self._remote.call("POST", "/v1/search", body, repeatable=True))
+    search = verb_at(MemoryEngine.search, "POST /v1/search", found_in, repeatable=True)
 
-    @like(MemoryEngine.context)
-    async def context(self, given: SimpleNamespace) -> ContextBlock:
-        """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-        body = {"query": given.query, "top_k": given.top_k, "max_tokens": given.max_tokens}
-        answer = await self._remote.call("POST", "/v1/context", body | narrowing_fields(given))
-        plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
-        return ContextBlock(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
+    context = verb_at(MemoryEngine.context, "POST /v1/context", block_of)
 
-    @like(MemoryEngine.profile)
-    async def profile(self, given: SimpleNamespace) -> UserProfile:
-        """Return who the user is and what holds now."""
-        answer = await self._remote.call("GET", "/v1/profile", params={"max_tokens": given.max_tokens})
-        lines = (
-            ProfileLine(section=one["section"], text=one["text"], memory=from_dict(one["memory"]))
-            for one in answer["known_lines"]
-        )
-        return UserProfile(lines=tuple(lines), text=answer["text"], without_room=answer["without_room"])
+    profile = verb_at(MemoryEngine.profile, "GET /v1/profile", profile_of)
 
     async def retrieve(
         self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10
@@ -399,15 +341,12 @@ class RemoteEngine(RemoteGovernance):
         answer: str = (await self._remote.call("POST", "/v1/redactions", {"text": text}, repeatable=True))["text"]
         return answer
 
-    @like(MemoryEngine.get)
-    async def get(self, given: SimpleNamespace) -> Memory:
-        """One memory. Raises MemoryNotFound."""
-        return from_dict(await self._remote.call("GET", memory_address(given.memory_id), params=_times(given)))
+    get = verb_at(MemoryEngine.get, "GET /v1/memories/{memory_id}", from_dict)
 
     @like(MemoryEngine.list)
     async def list(self, given: SimpleNamespace) -> Sequence[Memory]:
         """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        asked = _filter(given) | {"before": given.before}
+        asked = parameters_of(given, vars(given).keys())
         found: list[Memory] = []
         while True:
             asked["limit"] = min(given.limit - len(found), PAGE)
@@ -417,33 +356,15 @@ class RemoteEngine(RemoteGovernance):
                 return found
             asked["before"] = answer["next"]
 
-    @like(MemoryEngine.count)
-    async def count(self, given: SimpleNamespace) -> int:
-        """Return the number of active memories that meet a filter."""
-        count: int = (await self._remote.call("GET", "/v1/memories/count", params=_filter(given)))["count"]
-        return count
+    count = verb_at(MemoryEngine.count, "GET /v1/memories/count", lambda answer: int(answer["count"]))
 
-    @like(MemoryEngine.history)
-    async def history(self, given: SimpleNamespace) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/history", params=_times(given))
-        return memories(answer["versions"])
+    history = verb_at(
+        MemoryEngine.history, "GET /v1/memories/{memory_id}/history", lambda answer: memories(answer["versions"])
+    )
 
-    @like(MemoryEngine.lineage)
-    async def lineage(self, given: SimpleNamespace) -> Lineage:
-        """Return the predecessors of a memory, newest first, and its successors, in order."""
-        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/lineage")
-        earlier, later = (tuple(memories(answer[name])) for name in ("earlier", "later"))
-        return Lineage(memory=from_dict(answer["memory"]), earlier=earlier, later=later, complete=answer["complete"])
+    lineage = verb_at(MemoryEngine.lineage, "GET /v1/memories/{memory_id}/lineage", lineage_of)
 
-    @like(MemoryEngine.uses)
-    async def uses(self, given: SimpleNamespace) -> tuple[Sequence[Use], int | None]:
-        """Return the audit of a memory, newest first, and the start of the next page. A service reveals of the `actor`
-        only whether it was the caller (`me`, else empty).
-        """
-        page = {"before": given.before, "limit": given.limit}
-        answer = await self._remote.call("GET", f"{memory_address(given.memory_id)}/uses", params=page)
-        return [use(one) for one in answer["uses"]], answer["next"]
+    uses = verb_at(MemoryEngine.uses, "GET /v1/memories/{memory_id}/uses", uses_of)
 
     # -- upkeep -------------------------------------------------------------------------------------------------------
 
@@ -455,18 +376,14 @@ class RemoteEngine(RemoteGovernance):
         asked = {"whole": str(given.whole).lower(), "dry_run": str(given.dry_run).lower()}
         return from_json(MaintenanceReport, await self._remote.call("POST", "/v1/maintenance", params=asked))
 
-    @like(MemoryEngine.expire)
-    async def expire(self, given: SimpleNamespace) -> ExpiryReport:
-        """Mark expired memories and purge those marked a grace period ago. For operators."""
-        body = {"rules": None if given.rules is None else to_json(given.rules), "dry_run": given.dry_run}
-        return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
+    expire = verb_at(MemoryEngine.expire, "POST /v1/expiry", partial(from_json, ExpiryReport))
 
-    @like(MemoryEngine.consolidate)
-    async def consolidate(self, given: SimpleNamespace) -> ConsolidationReport:
-        """Consolidate memories: summaries, profiles, reflections. Without `rules` no model is called. For operators."""
-        body = {"rules": None if given.rules is None else to_json(given.rules)}
-        asked = {"dry_run": str(given.dry_run).lower()}
-        return from_json(ConsolidationReport, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
+    consolidate = verb_at(
+        MemoryEngine.consolidate,
+        "POST /v1/consolidations",
+        partial(from_json, ConsolidationReport),
+        query=("dry_run",),
+    )
 
     @like(MemoryEngine.reread)
     async def reread(self, given: SimpleNamespace) -> RereadReport:
@@ -476,22 +393,15 @@ class RemoteEngine(RemoteGovernance):
         asked = {"dry_run": str(given.dry_run).lower(), "limit": given.limit, "since": iso(given.since, "since")}
         return from_json(RereadReport, await self._remote.call("POST", "/v1/rereads", params=asked))
 
-    @like(MemoryEngine.undo_reread)
-    async def undo_reread(self, given: SimpleNamespace) -> int:
-        """Take back what a `reread` changed."""
-        done = await self._remote.call("POST", f"/v1/rereads/{quote(given.run_id, safe='')}/undo")
-        return int(done["memories"])
+    undo_reread = verb_at(
+        MemoryEngine.undo_reread, "POST /v1/rereads/{run_id}/undo", lambda answer: int(answer["memories"])
+    )
 
-    @like(MemoryEngine.undo_import)
-    async def undo_import(self, given: SimpleNamespace) -> ImportUndone:
-        """Take back an import."""
-        done = await self._remote.call("POST", f"/v1/imports/{quote(given.import_id, safe='')}/undo")
-        return from_json(ImportUndone, done)
+    undo_import = verb_at(
+        MemoryEngine.undo_import, "POST /v1/imports/{import_id}/undo", partial(from_json, ImportUndone)
+    )
 
-    @like(MemoryEngine.doctor)
-    async def doctor(self, given: SimpleNamespace) -> Health:
-        """Return the findings in the tenant's memories that need a person. For operators."""
-        return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": given.limit}))
+    doctor = verb_at(MemoryEngine.doctor, "GET /v1/doctor", partial(from_json, Health))
 
     # -- as it comes --------------------------------------------------------------------------------------------------
 
@@ -575,21 +485,3 @@ class ServiceKinds(RemoteKinds[M]):
     ) -> KindRetrieval:
         """Return the best results across kinds."""
         return await cast(RemoteEngine, self._engine).retrieve(query, kinds, top_k=top_k)
-
-
-def _filter(given: SimpleNamespace) -> dict[str, Any]:
-    """Return the filter of a list or a count as the parameters of a request."""
-    return {
-        "kinds": names(given.kinds),
-        "categories": given.categories,
-        "keys": given.keys,
-        "where": None if given.where is None else json_of(dict(given.where), "where"),
-        "happened_from": iso(given.happened_from, "window"),
-        "happened_to": iso(given.happened_to, "window"),
-        **_times(given),
-    }
-
-
-def _times(given: SimpleNamespace) -> dict[str, str | None]:
-    """Return the times of a read in the form that the service takes."""
-    return {"as_of": iso(given.as_of, "as_of"), "known_at": iso(given.known_at, "known_at")}

@@ -13,10 +13,10 @@ from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.language.entities.relations import THING
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
-from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lower_origin
+from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, from_json, lower_origin
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
-from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
+from mnemic_client.response_values import neighbour_of, receipt_of
 
 
 class RemoteView(DualModeApi[M]):
@@ -56,7 +56,7 @@ class RemoteEpisodes(RemoteView[M]):
     @verb
     async def get(self, memory_id: str) -> Episode:
         """One episode with its feedback. Raises MemoryNotFound."""
-        return episode_of(await self._remote.call("GET", f"/v1/episodes/{quote(memory_id, safe='')}"))
+        return from_json(Episode, await self._remote.call("GET", f"/v1/episodes/{quote(memory_id, safe='')}"))
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
@@ -70,21 +70,21 @@ class RemoteEpisodes(RemoteView[M]):
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
         """Return the episodes that were recorded last, newest first."""
         answer = await self._remote.call("GET", "/v1/episodes", params={"limit": limit, "cursor": before})
-        return [episode_of(one) for one in answer["episodes"]]
+        return [from_json(Episode, one) for one in answer["episodes"]]
 
     @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
         """Return the episodes whose task is most like `task`, best first."""
         body = {"task": task, "top_k": top_k, "outcome": outcome}
         answer = await self._remote.call("POST", "/v1/episodes/similar", body, repeatable=True)
-        return [episode_of(one) for one in answer["episodes"]]
+        return [from_json(Episode, one) for one in answer["episodes"]]
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
         """Return the failures in the episodes most similar to `task`, and the steps that worked instead."""
         body = {"task": task, "top_k": top_k}
         answer = await self._remote.call("POST", "/v1/episodes/lessons", body, repeatable=True)
-        return [lesson_of(one) for one in answer["lessons"]]
+        return [from_json(Lesson, one) for one in answer["lessons"]]
 
 
 class RemoteEntities(RemoteView[M]):
@@ -147,7 +147,7 @@ class RemoteEntities(RemoteView[M]):
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """Return the nodes that the user has mentioned, last first."""
         answer = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
-        return [node_of(one) for one in answer["entities"]]
+        return [from_json(Node, one) for one in answer["entities"]]
 
     @verb
     async def neighbours(
@@ -165,7 +165,7 @@ class RemoteEntities(RemoteView[M]):
         """Return the shortest path from one to the other, now or `at` another time; None if there is none."""
         asked = {"source": source, "target": target, "hops": hops, "at": iso(at, "at")}
         answer = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
-        return None if answer is None else [relation_of(one) for one in answer]
+        return None if answer is None else [from_json(Relation, one) for one in answer]
 
 
 class RemotePersona(RemoteView[M]):

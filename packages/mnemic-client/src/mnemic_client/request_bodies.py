@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.engine.lineage import Use
+from mnemic.engine.lineage import Lineage, Use
 from mnemic.policy.expiry_rule import FOREVER, NEVER, ttl_of
 from mnemic.retrieve.export import from_dict, plain
 from mnemic.types import (
     Candidate,
+    ContextBlock,
     Kind,
     Memory,
     Message,
     Origin,
+    ProfileLine,
     SearchResult,
+    UserProfile,
     WriteReceipt,
     from_json,
     to_json,
 )
+from mnemic.types.ratings import RatedMemory, Rating
 from mnemic.types.search import SearchPlan
 from mnemic.types.values import aware
+from mnemic_client.remote import json_of
 from mnemic_client.response_values import hit_of, receipt_of
 
 
@@ -75,30 +80,83 @@ def ttl_text(ttl: timedelta | str | None) -> str | None:
     return text
 
 
-def use(said: Mapping[str, Any]) -> Use:
-    """One thing that was done with a memory."""
-    fields = {name: said[name] for name in ("sequence", "action", "version", "run_id")}
-    return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
-
-
-def narrowing_fields(given: SimpleNamespace) -> dict[str, Any]:
-    """Return `min_score` and `asked_at` if they were given: a service of an earlier release does not know them."""
-    body: dict[str, Any] = {"min_score": given.min_score} if given.min_score else {}
-    return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
-
-
-def body_of(given: SimpleNamespace, *, without: Collection[str] = (), **reasons: str) -> dict[str, Any]:
-    """Return the arguments of a verb, but for those `without`, as the body of its request. Raises InvalidInput
-    (`invalid_input:<name>`, or the reason that is given for a name) for a time without a zone.
+def uses_of(said: Mapping[str, Any]) -> tuple[Sequence[Use], int | None]:
+    """Return what was done with a memory, and the start of the next page. A service reveals of the `actor` only
+    whether it was the caller (`me`, else empty).
     """
-    sent = {name: value for name, value in vars(given).items() if name not in without}
-    return {name: _encode_value(value, reasons.get(name, name)) for name, value in sent.items()}
+    uses = [
+        from_json(Use, {**{name: one[name] for name in one if name != "mine"}, "actor": "me" if one["mine"] else ""})
+        for one in said["uses"]
+    ]
+    return uses, said["next"]
+
+
+def lineage_of(said: Mapping[str, Any]) -> Lineage:
+    """Return the predecessors of a memory, newest first, and its successors, in order."""
+    earlier, later = (tuple(memories(said[name])) for name in ("earlier", "later"))
+    return Lineage(memory=from_dict(said["memory"]), earlier=earlier, later=later, complete=said["complete"])
+
+
+def block_of(said: Mapping[str, Any]) -> ContextBlock:
+    """Return a block of memories."""
+    fields = {name: said[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
+    return ContextBlock(**fields, hits=tuple(hit_of(hit) for hit in said["hits"]))
+
+
+def profile_of(said: Mapping[str, Any]) -> UserProfile:
+    """Return who a user is and what holds now."""
+    lines = (
+        ProfileLine(section=one["section"], text=one["text"], memory=from_dict(one["memory"]))
+        for one in said["known_lines"]
+    )
+    return UserProfile(lines=tuple(lines), text=said["text"], without_room=said["without_room"])
+
+
+def rating_of(said: Mapping[str, Any]) -> Rating | None:
+    """Return the user's rating of a memory."""
+    return None if said["rating"] is None else from_json(Rating, said["rating"])
+
+
+def ratings_of(said: Mapping[str, Any]) -> Sequence[RatedMemory]:
+    """Return what a user said of memories."""
+    return [
+        RatedMemory(
+            rating=from_json(Rating, {name: one[name] for name in ("memory_id", "verdict", "version", "rated_at")}),
+            memory=None if one["memory"] is None else from_dict(one["memory"]),
+            shift=one["shift"],
+        )
+        for one in said["ratings"]
+    ]
+
+
+_REASONS = {"happened_from": "window", "happened_to": "window"}
+"""What an error names in the place of a parameter."""
+
+
+def body_of(given: SimpleNamespace, *, without: Collection[str] = ()) -> dict[str, Any]:
+    """Return the arguments of a verb, but for those `without`, as the body of its request. Raises InvalidInput
+    (`invalid_input:<name>`) for a time without a zone.
+    """
+    return {name: _encode_value(value, name) for name, value in vars(given).items() if name not in without}
+
+
+def parameters_of(given: SimpleNamespace, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the `wanted` arguments of a verb as parameters of its address. Raises InvalidInput."""
+    return {name: _encode_parameter(getattr(given, name), name) for name in wanted}
+
+
+def _encode_parameter(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return json_of(dict(value), name)
+    return str(value).lower() if isinstance(value, bool) else _encode_value(value, name)
 
 
 def _encode_value(value: Any, name: str) -> Any:
     if isinstance(value, datetime):
-        return iso(value, name)
-    return names(value) if name == "kinds" else dict(value) if isinstance(value, Mapping) else value
+        return iso(value, _REASONS.get(name, name))
+    if is_dataclass(value):
+        return to_json(value)
+    return names(value) if name == "kinds" else plain(value) if isinstance(value, Mapping) else value
 
 
 def iso(moment: datetime | None, name: str) -> str | None:

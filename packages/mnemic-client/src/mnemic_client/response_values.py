@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from mnemic.kinds.episodic import Episode, Lesson, Step
 from mnemic.kinds.retrieval import KindHit
 from mnemic.retrieve.export import from_dict
 from mnemic.types import (
@@ -17,23 +15,16 @@ from mnemic.types import (
     MemoryRequest,
     Neighbour,
     Node,
-    Outcome,
     Relation,
     Skipped,
     WriteReceipt,
     from_json,
 )
-from mnemic.types import Step as WriteStep
 from mnemic.types.search import Rank
 from mnemic.types.trace import RunReport, RunStatus, UseAudit
 
 Json = Mapping[str, Any]
 STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")
-
-
-def moment(text: str | None) -> datetime | None:
-    """Return a time of an answer."""
-    return None if text is None else datetime.fromisoformat(text)
 
 
 def hit_of(said: Json) -> Hit:
@@ -46,11 +37,7 @@ def hit_of(said: Json) -> Hit:
 
 def receipt_of(said: Json) -> WriteReceipt:
     """Return the outcome of a write."""
-    plain = ("memory_id", "version", "key", "level", "reason", "durable", "replayed")
-    lists = ("superseded", "conflicts_with", "clamped", "degraded", "warnings")
-    fields: dict[str, Any] = {name: said[name] for name in plain} | {name: tuple(said[name]) for name in lists}
-    steps = tuple(WriteStep(**step) for step in said["steps"])
-    return WriteReceipt(**fields, outcome=Outcome(said["outcome"]), steps=steps)
+    return from_json(WriteReceipt, said)
 
 
 def kind_hit_of(said: Json) -> KindHit:
@@ -83,45 +70,7 @@ def report_of(said: Json) -> RunReport:
     )
 
 
-def episode_of(said: Json) -> Episode:
-    """Return an episode."""
-    happened_at = moment(said["happened_at"])
-    assert happened_at is not None
-    return Episode(
-        memory_id=said["memory_id"],
-        task=said["task"],
-        steps=tuple(Step(**step) for step in said["steps"]),
-        outcome=said["outcome"],
-        happened_at=happened_at,
-        feedback=tuple(said["feedback"]),
-        score=said["score"],
-    )
-
-
-def lesson_of(said: Json) -> Lesson:
-    """Return what failed before, and what worked instead."""
-    return Lesson(**said)
-
-
-def node_of(said: Json) -> Node:
-    """Return a named thing."""
-    return Node(
-        node=said["node"],
-        name=said["name"],
-        label=said["label"],
-        aliases=tuple(said["aliases"]),
-        first_seen_at=moment(said["first_seen_at"]),
-        last_seen_at=moment(said["last_seen_at"]),
-    )
-
-
-def relation_of(said: Json) -> Relation:
-    """Return a relation, with the memory that states it."""
-    return Relation(
-        **{**said, "valid_from": moment(said["valid_from"]), "valid_to": moment(said["valid_to"])},
-    )
-
-
 def neighbour_of(said: Json) -> Neighbour:
     """Return a named thing and the way to it."""
-    return Neighbour(node=node_of(said), path=tuple(relation_of(one) for one in said["path"]))
+    node = {name: value for name, value in said.items() if name not in ("hops", "path")}
+    return Neighbour(node=from_json(Node, node), path=tuple(from_json(Relation, one) for one in said["path"]))

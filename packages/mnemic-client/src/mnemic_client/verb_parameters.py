@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import re
+from collections.abc import Callable, Collection, Coroutine
 from functools import wraps
 from inspect import signature
 from types import SimpleNamespace
 from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import quote
 
 from mnemic.errors import NotSupported
+from mnemic_client.request_bodies import body_of, parameters_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,3 +52,31 @@ def like(model: Callable[Concatenate[Any, P], Any]) -> Callable[[Body[R]], Verb[
         return call_service
 
     return decorate
+
+
+def verb_at(
+    model: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]],
+    route: str,
+    read: Callable[[Any], R],
+    *,
+    query: Collection[str] = (),
+    repeatable: bool = False,
+) -> Verb[P, R]:
+    """Return the verb that is one request to `route`, a method and an address with the names of parameters in it.
+
+    The other arguments are the body, or those of `query`, and all where there is no body, parameters of the address.
+    `read` makes the value of the answer.
+    """
+    method, path = route.split()
+    named = re.findall(r"{(\w+)}", path)
+
+    async def ask(engine: Any, given: SimpleNamespace) -> R:
+        address = path.format(**{name: quote(str(getattr(given, name)), safe="") for name in named})
+        bodiless = method in ("GET", "DELETE")
+        asked = parameters_of(given, vars(given).keys() - named if bodiless else query)
+        body = None if bodiless else body_of(given, without={*named, *query})
+        answer = await engine._remote.call(method, address, body or None, params=asked or None, repeatable=repeatable)
+        return read(answer)
+
+    ask.__doc__ = model.__doc__
+    return like(model)(ask)

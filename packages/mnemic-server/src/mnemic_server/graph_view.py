@@ -23,7 +23,7 @@ from mnemic.kinds.entity_readers.marking import MarkedText, mark_names
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.language.entities.relations import SAME_AS, THING, rule_of
 from mnemic.language.text.names import core, slug
-from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation
+from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation, to_json
 from mnemic.types.search import MESSAGE_CATEGORY
 
 MAX_READ = 500
@@ -188,11 +188,11 @@ class ViewedGraph:
 
     def answer(self, name: str, *, hops: int, limit: int) -> dict[str, Any]:
         """Return the neighbours of the name and all names, as values of JSON."""
-        from mnemic_server.kind_request_bodies import neighbour_dict, node_dict
+        from mnemic_server.kind_request_bodies import neighbour_dict
 
         return {
             "neighbours": [neighbour_dict(one) for one in self.find_neighbours(name, hops=hops, limit=limit)],
-            "entities": [node_dict(one) for one in self.others(MAX_READ)],
+            "entities": [to_json(one) for one in self.others(MAX_READ)],
         }
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
-from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
+from mnemic.kinds.episodic import MAX_STEPS
 from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.maintenance.expiry_job import ExpiryRules
-from mnemic.types import Neighbour, Node, Relation, from_json
+from mnemic.types import Neighbour, from_json, to_json
 from mnemic_server.request_bodies import Kinds, LowerOrigin, MessageBody, Moment, Name, Strict, Text
 
 Ending = Literal["success", "failure", "partial"]
@@ -229,60 +227,6 @@ class ConsolidationRequest(Strict):
     rules: RulesOfConsolidation | None = None
 
 
-def episode_dict(episode: Episode) -> dict[str, Any]:
-    """Return an episode with the feedback that came since; `score` where something was asked."""
-    return {
-        "memory_id": episode.memory_id,
-        "task": episode.task,
-        "steps": [{"action": step.action, "result": step.result, "ok": step.ok} for step in episode.steps],
-        "outcome": episode.outcome,
-        "happened_at": episode.happened_at.isoformat(),
-        "feedback": list(episode.feedback),
-        "score": None if episode.score is None else round(episode.score, 6),
-    }
-
-
-def lesson_dict(lesson: Lesson) -> dict[str, Any]:
-    """Return what failed before, why, and what worked instead."""
-    return {
-        "action": lesson.action,
-        "result": lesson.result,
-        "worked": lesson.worked,
-        "memory_id": lesson.memory_id,
-    }
-
-
-def node_dict(node: Node) -> dict[str, Any]:
-    """Return a named thing."""
-    return {
-        "node": node.node,
-        "name": node.name,
-        "label": node.label,
-        "aliases": list(node.aliases),
-        "first_seen_at": _iso(node.first_seen_at),
-        "last_seen_at": _iso(node.last_seen_at),
-    }
-
-
 def neighbour_dict(neighbour: Neighbour) -> dict[str, Any]:
     """Return a named thing, how many relations away it is, and the way to it."""
-    return {**node_dict(neighbour.node), "hops": neighbour.hops, "path": relations_list(neighbour.path)}
-
-
-def relations_list(path: Sequence[Relation]) -> list[dict[str, Any]]:
-    """Relations, each with the memory that states it."""
-    return [
-        {
-            "source": one.source,
-            "relation": one.relation,
-            "target": one.target,
-            "valid_from": _iso(one.valid_from),
-            "valid_to": _iso(one.valid_to),
-            "memory_id": one.memory_id,
-        }
-        for one in path
-    ]
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+    return {**to_json(neighbour.node), "hops": neighbour.hops, "path": [to_json(one) for one in neighbour.path]}

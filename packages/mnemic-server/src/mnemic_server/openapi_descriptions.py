@@ -12,19 +12,18 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, JsonValue, create_model
 
 from mnemic_server.field_descriptions import FIELDS
-from mnemic_server.operation_summaries import SUMMARIES
 
 
 def describe(document: dict[str, Any]) -> None:
-    """Give each operation of an OpenAPI document its summary, and each field and parameter that has no description that
-    of its name.
+    """Give each operation of an OpenAPI document its summary, the first sentence of its description, and each field and
+    parameter that has no description that of its name.
     """
     for shape in document["components"]["schemas"].values():
         for name, field in shape.get("properties", {}).items():
             _name(field, name)
-    for path, operations in document["paths"].items():
-        for method, operation in operations.items():
-            operation["summary"] = SUMMARIES.get(f"{method.upper()} {path}", operation["summary"])
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["summary"] = operation["description"].partition(".")[0]
             for parameter in operation.get("parameters", ()):
                 _name(parameter, parameter["name"])
 

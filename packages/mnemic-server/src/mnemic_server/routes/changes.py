@@ -26,9 +26,9 @@ async def watch(
     ] = None,
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^\d{1,15}$")] = None,
 ) -> EventStream:
-    """Stream each change of the caller's memories as an event `change` without any content: the action, the memory and
-    its version. To resume after an interruption, also with another process, send the last event's id as
-    `Last-Event-ID`.
+    """Stream changes of memories. Stream each change of the caller's memories as an event `change` without any content:
+    the action, the memory and its version. To resume after an interruption, also with another process, send the last
+    event's id as `Last-Event-ID`.
     """
     seen = _seen_by(principal, whole_tenant, service.engine.reach(principal.actor))
     start = int(last_event_id) if last_event_id is not None else after

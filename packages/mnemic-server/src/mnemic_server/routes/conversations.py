@@ -30,8 +30,8 @@ def _view(service: TheService, actor: Actor) -> ShortTermMemory[Awaited]:
 
 @router.post("/session/messages", **answering(MessageResponse))
 async def append(wanted: SessionMessage, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Add a message to the conversation in progress: that of the token, or the caller's own of the name in the header
-    `Mnemic-Session`. The answer has it as it is kept.
+    """Add a message to the conversation. Add a message to the conversation in progress: that of the token, or the
+    caller's own of the name in the header `Mnemic-Session`. The answer has it as it is kept.
     """
     origin = None if wanted.origin is None else Origin(wanted.origin)
     view = _view(service, actor)
@@ -45,14 +45,16 @@ async def append(wanted: SessionMessage, actor: Writing, service: TheService) ->
 async def tail(
     actor: Reading, service: TheService, limit: Annotated[int, Query(ge=0, le=MAX_TAIL)] = 10
 ) -> dict[str, Any]:
-    """Return the newest messages of the conversation in progress, the oldest of them first."""
+    """List the newest messages of the conversation. Return the newest messages of the conversation in progress, the
+    oldest of them first.
+    """
     return {"messages": [to_json(one) for one in await _view(service, actor).tail(limit)]}
 
 
 @router.post("/session/compaction", **answering(CompactionResponse))
 async def compact(wanted: CompactionRequest, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Fold the oldest messages into one summary where all of them cost more than `max_tokens`; the newest `keep` stay
-    as they are.
+    """Summarise the oldest messages. Fold the oldest messages into one summary where all of them cost more than
+    `max_tokens`; the newest `keep` stay as they are.
     """
     done = await _view(service, actor).compact(max_tokens=wanted.max_tokens, keep=wanted.keep)
     fields: dict[str, Any] = to_json(done)
@@ -61,14 +63,14 @@ async def compact(wanted: CompactionRequest, actor: Writing, service: TheService
 
 @router.delete("/session", status_code=HTTPStatus.NO_CONTENT)
 async def clear(actor: Writing, service: TheService) -> None:
-    """End the conversation in progress."""
+    """End the conversation."""
     await _view(service, actor).clear()
 
 
 @router.post("/retrieve", **answering(RetrievedResponse))
 async def retrieve(wanted: RetrieveRequest, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the best hits across kinds, best first; `errors` names parts that failed. Working memory belongs to the
-    calling program and is not included; without a session there is no conversation in progress.
+    """Search across all kinds. Return the best hits across kinds, best first; `errors` names parts that failed. Working
+    memory belongs to the calling program and is not included; without a session there is no conversation in progress.
     """
     chosen = [kind for kind in Kind if wanted.kinds is None or kind.value in wanted.kinds]
     if actor.session is None and wanted.kinds is None:
@@ -79,7 +81,7 @@ async def retrieve(wanted: RetrieveRequest, actor: Reading, service: TheService)
 
 @router.post("/redactions", **answering(TextResponse))
 async def redact(wanted: TextOfUser, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return a text without personal data, as the policy has it; nothing is kept."""
+    """Redact a text. Return a text without personal data, as the policy has it; nothing is kept."""
     return {"text": await service.engine.redact_text(wanted.text, actor=actor)}
 
 

@@ -20,7 +20,7 @@ router = APIRouter(tags=["health"])
 
 @router.get("/healthz", **answering(StatusResponse))
 async def alive() -> dict[str, Any]:
-    """Answer while the process runs."""
+    """Check that the process answers."""
     return {"status": "ok"}
 
 
@@ -33,7 +33,7 @@ async def alive() -> dict[str, Any]:
     },
 )
 async def ready(service: AnyService, response: Response) -> dict[str, Any]:
-    """Answer while the store can be read."""
+    """Check that the store answers."""
     try:
         await service.engine.store.marks(SERVICE_TENANT, "ready:")
     except MnemicError as failure:
@@ -49,8 +49,8 @@ for _path, _answer in (("/healthz", alive), ("/readyz", ready)):
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request, service: AnyService) -> PlainTextResponse:
-    """Return counts and latencies in Prometheus' text format, to a credential with the role `operator`; with
-    `MNEMIC_SERVICE_OPEN_METRICS` to anybody.
+    """Get metrics for Prometheus. Return counts and latencies in Prometheus' text format, to a credential with the role
+    `operator`; with `MNEMIC_SERVICE_OPEN_METRICS` to anybody.
     """
     if not service.open_metrics:
         require_role(await principal_of(request, service), Role.OPERATOR)

@@ -23,14 +23,14 @@ ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 
 @router.get("/{import_id}", **answering(ImportResponse))
 async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Show the progress of an import: its next part begins at `taken`."""
+    """Get the progress of an import. Show the progress of an import: its next part begins at `taken`."""
     return _as_json(await import_progress(service.engine, actor, import_id))
 
 
 @router.post("/{import_id}", **answering(ImportResponse))
 async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Import the part that begins with memory number `at`, and return the progress of the import. Repeating a part
-    changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).
+    """Import the next part. Import the part that begins with memory number `at`, and return the progress of the import.
+    Repeating a part changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).
     """
     candidates = [_as_imported(one.candidate(actor.session)) for one in part.memories]
     done, receipts = await take_part(service.engine, actor, import_id, part.at, candidates)
@@ -39,8 +39,8 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
 
 @router.post("/{import_id}/undo", **answering(ImportUndoneResponse))
 async def undo_import(import_id: ImportId, actor: Correcting, service: TheService) -> dict[str, Any]:
-    """Take back an import of the caller, by parts or from a file: what it made is forgotten, what it changed is as it
-    was before. What has changed since stays.
+    """Take back an import. Of the caller's, by parts or from a file: what it made is forgotten, what it changed is as
+    it was before. What has changed since stays.
     """
     done: dict[str, Any] = to_json(await service.engine.undo_import(import_id, actor=actor))
     return done

@@ -45,8 +45,8 @@ async def keys(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
     cursor: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
 ) -> dict[str, Any]:
-    """Return the keys that the caller may manage, oldest first, without their secrets. `next` is the cursor of the page
-    after this one.
+    """List API keys. Return the keys that the caller may manage, oldest first, without their secrets. `next` is the
+    cursor of the page after this one.
     """
     may = _reach(principal, service)
     tenant = None if is_service_admin(principal, service) else principal.tenant
@@ -56,8 +56,8 @@ async def keys(
 
 @router.get("/keys/own", **answering(KeysResponse))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the keys that represent the caller, no matter who created them: each gives access to the caller's
-    memories.
+    """List API keys that act as the caller. Return the keys that represent the caller, no matter who created them: each
+    gives access to the caller's memories.
     """
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MAX_OWN_KEYS)
@@ -65,7 +65,7 @@ async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyResponse, 201))
 async def create(wanted: KeyRequest, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
-    """Return a new key. Its text is shown this once."""
+    """Create an API key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
     refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
     if refusal is not None:
@@ -90,7 +90,7 @@ async def rotate(
     service: TheService,
     grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 3600,
 ) -> dict[str, Any]:
-    """Return a new secret for a key; the old one works for `grace_seconds` more."""
+    """Rotate an API key. Return a new secret for a key; the old one works for `grace_seconds` more."""
     grace = timedelta(seconds=grace_seconds)
     text = await service.keys.rotate(key_id, grace=grace, may=_reach(principal, service), by=principal.actor.user)
     return {"key_id": key_id, "api_key": text}
@@ -98,7 +98,7 @@ async def rotate(
 
 @router.delete("/keys/{key_id}", status_code=HTTPStatus.NO_CONTENT)
 async def revoke(key_id: KeyId, principal: Administering, service: TheService) -> None:
-    """Revoke a key: it opens nothing from now on."""
+    """Revoke an API key. It opens nothing from now on."""
     await service.keys.revoke(key_id, may=_reach(principal, service), by=principal.actor.user)
 
 
@@ -109,8 +109,8 @@ async def issue(
     service: TheService,
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
 ) -> dict[str, Any]:
-    """Return a short-lived token for a user of the application that asks, with roles that the application has. The key
-    itself has to be shown for it: a browser's session has it not.
+    """Issue a token for a user. Return a short-lived token for a user of the application that asks, with roles that the
+    application has. The key itself has to be shown for it: a browser's session has it not.
     """
     if principal.user is not None or shown is None:
         raise Refusal(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)

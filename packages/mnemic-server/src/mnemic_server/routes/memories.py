@@ -11,7 +11,7 @@ from mnemic import requests
 from mnemic.dispatch import BatchReceipts
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.json_output import hit_dict, memory_dict, profile_dict, rating_dict, receipt_dict, result_dict
-from mnemic.types import Memory, Origin
+from mnemic.types import Memory, Origin, to_json
 from mnemic.types.measures import DEFAULT_PROFILE_TOKENS
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, rating_shown, report_shown, result_shown
@@ -70,7 +70,7 @@ DataFilter = Annotated[str | None, Query(max_length=8192, description="A filter 
 async def add(
     wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """Remember one thing. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
+    """Add a memory. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
     receipt = await service.engine.add(wanted.candidate(actor.session), actor=actor, idempotency_key=idempotency_key)
     if receipt.outcome.value != "created":
         response.status_code = HTTPStatus.OK
@@ -79,8 +79,8 @@ async def add(
 
 @router.post("/memories/batch", **answering(ReceiptsResponse))
 async def add_many(wanted: NewMemories, actor: Writing, service: TheService, request: Request) -> dict[str, Any]:
-    """Remember many things: one receipt each, in order; one that is refused stops no other. What there was no time for
-    is `blocked`: `max_seconds`, or `embedder_failed:timeout`.
+    """Add several memories. Remember many things: one receipt each, in order; one that is refused stops no other. What
+    there was no time for is `blocked`: `max_seconds`, or `embedder_failed:timeout`.
     """
     candidates, keys = [one.candidate(actor.session) for one in wanted.memories], wanted.idempotency_keys
     if keys is not None and len(keys) != len(candidates):
@@ -93,7 +93,7 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService, req
 
 @router.post("/messages", **answering(ReceiptsResponse))
 async def record(wanted: Conversation, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Keep the messages of a conversation themselves, as episodic memories."""
+    """Keep messages word for word. Keep the messages of a conversation themselves, as episodic memories."""
     receipts = await service.engine.record([one.message(actor.session) for one in wanted.messages], actor=actor)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
@@ -102,7 +102,7 @@ async def record(wanted: Conversation, actor: Writing, service: TheService) -> d
 async def capture(
     wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """Capture the memories in a message of the user."""
+    """Learn from a message."""
     report = await service.engine.capture(
         wanted.as_message(actor.session), actor=actor, idempotency_key=idempotency_key
     )
@@ -111,8 +111,8 @@ async def capture(
 
 @router.post("/capture/batch", **answering(ReportsResponse))
 async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Capture the memories in messages of a conversation, in order: a report for each of the user's own messages, null
-    for the others, which only serve as context.
+    """Learn from several messages. Capture the memories in messages of a conversation, in order: a report for each of
+    the user's own messages, null for the others, which only serve as context.
     """
     messages, keys = [one.message(actor.session) for one in wanted.messages], wanted.idempotency_keys
     if keys is not None and len(keys) != len(messages):
@@ -123,8 +123,8 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
 
 @router.post("/remember", **answering(RememberedResponse))
 async def remember(wanted: RememberRequest, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Capture the memories in messages of a conversation, or store the messages themselves; `data` is stored with
-    each memory.
+    """Remember a conversation. Capture the memories in messages of a conversation, or store the messages themselves;
+    `data` is stored with each memory.
     """
     messages = [one.message(actor.session) for one in wanted.messages]
     made = await service.engine.remember(messages, actor=actor, infer=wanted.infer, data=wanted.data)
@@ -134,14 +134,18 @@ async def remember(wanted: RememberRequest, actor: Writing, service: TheService)
 
 @router.post("/search", **answering(SearchResponse))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the best memories for a query, each with why it was found; lists that failed are named."""
+    """Search memories. Return the best memories for a query, each with why it was found; lists that
+    failed are named.
+    """
     result = await service.engine.handle(parse_request(requests.Search, wanted), actor=actor)
     return result_dict(result_shown(result, actor))
 
 
 @router.post("/context", **answering(ContextResponse))
 async def context(wanted: ContextRequest, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
+    """Get memories for a prompt. Return a block of memories, ready to be put into one model call as data; it is logged
+    as injected.
+    """
     block = await service.engine.handle(parse_request(requests.Context, wanted), actor=actor)
     return {
         "text": block.text,
@@ -169,8 +173,8 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
 ) -> dict[str, Any]:
-    """List active memories, newest first. `next` is the `before` of the next page. `happened_from` and `happened_to`:
-    what happened in that time; `as_of`: true at that time; `known_at`: stored at that time.
+    """List memories. They are the active ones, newest first. `next` is the `before` of the next page. `happened_from`
+    and `happened_to`: what happened in that time; `as_of`: true at that time; `known_at`: stored at that time.
     """
     found = await service.engine.list(
         actor=actor,
@@ -192,13 +196,17 @@ async def page(
 async def profile(
     actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=1, le=100_000)] = DEFAULT_PROFILE_TOKENS
 ) -> dict[str, Any]:
-    """Return who the user is and what holds now, each line with the memory that proves it."""
+    """Show what is known of the user. Return who the user is and what holds now, each line with the memory that proves
+    it.
+    """
     return profile_dict(await service.engine.profile(actor=actor, max_tokens=max_tokens))
 
 
 @router.get("/ratings", **answering(RatingsResponse))
 async def ratings(actor: Reading, service: TheService) -> dict[str, Any]:
-    """List what the user said of memories, newest first, each with the effect that it has now."""
+    """List the user's ratings. List what the user said of memories, newest first, each with the effect that
+    it has now.
+    """
     found = await service.engine.ratings(actor=actor)
     return {"ratings": [rating_dict(rating_shown(one, actor)) for one in found]}
 
@@ -216,8 +224,8 @@ async def count(
     as_of: At = None,
     known_at: At = None,
 ) -> dict[str, Any]:
-    """Count the active memories that meet a filter. `happened_from` and `happened_to`: what happened in that time;
-    `as_of`: that were true then; `known_at`: that were believed then.
+    """Count memories. `happened_from` and `happened_to`: what happened in that time; `as_of`: that were true then;
+    `known_at`: that were believed then.
     """
     number = await service.engine.count(
         actor=actor,
@@ -242,7 +250,9 @@ async def one(
     as_of: At = None,
     known_at: At = None,
 ) -> dict[str, Any]:
-    """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
+    """Get a memory. One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known
+    then.
+    """
     memory = await service.engine.get(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     response.headers["ETag"] = etag(memory)
     return memory_dict(hide_quote(memory, actor))
@@ -252,8 +262,8 @@ async def one(
 async def history(
     memory_id: MemoryId, actor: Reading, service: TheService, as_of: At = None, known_at: At = None
 ) -> dict[str, Any]:
-    """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it was
-    true then.
+    """List the versions of a memory. All versions of a memory, oldest first: with `known_at` those written by then,
+    with `as_of` those by which it was true then.
     """
     versions = await service.engine.history(memory_id, actor=actor, as_of=as_of, known_at=known_at)
     return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}
@@ -263,7 +273,7 @@ async def history(
 async def correct(
     memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
 ) -> dict[str, Any]:
-    """Correct a memory: its next version says something else. With `If-Match` only if it is still at that version."""
+    """Correct a memory. Its next version says something else. With `If-Match` only if it is still at that version."""
     expected = version_of(if_match) or wanted.expected_version
     try:
         receipt = await service.engine.update(
@@ -282,24 +292,20 @@ async def correct(
 
 @router.delete("/memories/{memory_id}", status_code=HTTPStatus.NO_CONTENT)
 async def forget(memory_id: MemoryId, actor: Deleting, service: TheService) -> None:
-    """Delete a memory with all its versions. What another person approved for all is deleted by its author or a
-    reviewer.
+    """Delete a memory. All its versions are deleted. What another person approved for all is deleted by its author
+    or a reviewer.
     """
     await service.engine.forget(memory_id, actor=actor)
 
 
 @router.post("/memories/forget", **answering(ForgottenResponse))
 async def forget_matching(wanted: ForgetRequest, actor: Deleting, service: TheService) -> dict[str, Any]:
-    """Delete the active memories that meet a filter, the newest `limit` of them. At least one of `kinds`, `categories`,
-    `keys` and `where` is given. With `dry_run` nothing is deleted; `more`: others meet the filter.
+    """Delete memories by filter. Of the active memories that meet it the newest `limit` are deleted. At least one of
+    `kinds`, `categories`, `keys` and `where` is given. With `dry_run` nothing is deleted; `more`: others meet the
+    filter.
     """
-    done = await service.engine.forget_matching(actor=actor, **wanted.model_dump())
-    return {
-        "memory_ids": list(done.memory_ids),
-        "refused": list(done.refused),
-        "more": done.more,
-        "dry_run": done.dry_run,
-    }
+    done: dict[str, Any] = to_json(await service.engine.forget_matching(actor=actor, **wanted.model_dump()))
+    return done
 
 
 def etag(memory: Memory) -> str:

@@ -31,14 +31,18 @@ router = APIRouter(prefix="/v1", tags=["operations"])
 
 @router.get("/whoami", **answering(PrincipalResponse))
 async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
-    """Return the caller that the request's credential represents, and its permissions."""
+    """Show the caller and its roles. Return the caller that the request's credential represents,
+    and its permissions.
+    """
     named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
     return {**named, "roles": sorted(principal.roles)}
 
 
 @router.get("/kinds", **answering(KindsResponse))
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the seven kinds: storage place, lifetime, guarantees, and the user's amount of each."""
+    """List the kinds of memory. Return the seven kinds: storage place, lifetime, guarantees, and the user's amount of
+    each.
+    """
     engine = service.engine
     usages = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
     return {
@@ -60,20 +64,22 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.get("/quotas", **answering(QuotasResponse))
 async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the limits that count for the user, and which part of each is used up (1: all of it)."""
+    """Show the quotas of the user. Return the limits that count for the user, and which part of each is used up (1: all
+    of it).
+    """
     return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
 
 
 @router.get("/tenant/quotas", **answering(QuotasResponse))
 async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Return the limits of the whole tenant, and which part of each is used up."""
+    """Show the quotas of the tenant. Return the limits of the whole tenant, and which part of each is used up."""
     return await quotas_used(service.engine, principal.tenant)
 
 
 @router.get("/overview", **answering(OverviewResponse))
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Return the state of the installation: stored amounts of the tenant, memories waiting for review, and of this
-    process latency, hit rate and degraded parts.
+    """Show the state of the installation. Return the state of the installation: stored amounts of the tenant, memories
+    waiting for review, and of this process latency, hit rate and degraded parts.
     """
     return await overview_dict(service, principal.tenant)
 
@@ -82,13 +88,15 @@ async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
 async def days(
     principal: Operating, service: TheService, days: Annotated[int, Query(ge=1, le=90)] = 30
 ) -> dict[str, Any]:
-    """Count the memories written, forgotten and shown to models on each of the last days."""
+    """Count the activity of the last days. Count the memories written, forgotten and shown to models on each of the
+    last days.
+    """
     return await activity(service.engine.store, principal.tenant, service.engine.clock.now(), days)
 
 
 @router.get("/settings", **answering(SettingsResponse))
 async def settings(_: ServiceAdmin, service: TheService) -> dict[str, Any]:
-    """Show the settings that the service runs with. Of a password or a key it says only that it is set."""
+    """Show the settings in force. Of a password or a key it says only that it is set."""
     return {"settings": list(service.settings)}
 
 

@@ -27,7 +27,9 @@ def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
 
 @router.get("", **answering(PersonaResponse))
 async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Show the agent's persona: the profile its makers gave it (null without one), and its approved traits."""
+    """Get the agent's persona. Show the agent's persona: the profile its makers gave it (null without one), and its
+    approved traits.
+    """
     view = _view(service, actor)
     profile = view.profile
     profile_shown = None
@@ -50,7 +52,9 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
 async def prompt(
     actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
 ) -> dict[str, Any]:
-    """Return the persona as a block of data for a model's input; empty if there is nothing to say."""
+    """Get the persona for a prompt. Return the persona as a block of data for a model's input; empty if there is
+    nothing to say.
+    """
     return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
 
 
@@ -65,7 +69,9 @@ async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[s
 async def history(
     memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
 ) -> dict[str, Any]:
-    """Return all versions of a trait, from its proposal on; a pending one is shown to its proposer only."""
+    """List the versions of a trait. Return all versions of a trait, from its proposal on; a pending one is shown to its
+    proposer only.
+    """
     versions = await _view(service, actor).history(memory_id)
     if versions and versions[-1].status is Status.PENDING_REVIEW and versions[-1].author != actor.user:
         raise MemoryNotFound

@@ -31,8 +31,8 @@ router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=ParsedB
 
 @router.get("", **answering(PolicyResponse))
 async def policy(principal: Operating, service: TheService, response: Response) -> dict[str, Any]:
-    """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
-    is the version in force; 0: that of the settings, and none was ever put in its place.
+    """Get the policy in force. Show what may be remembered, as a policy file says it: keys, grant, budget, limits,
+    redaction, entities. The ETag is the version in force; 0: that of the settings, and none was ever put in its place.
     """
     state = await service.tenancy.tenant_state(principal.tenant)
     response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
@@ -43,8 +43,8 @@ async def policy(principal: Operating, service: TheService, response: Response) 
 async def put(
     wanted: PolicyRequest, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
-    """Activate a policy for the tenant, in place of that of the settings. Every process applies it within seconds. With
-    `If-Match` only if that version is still active.
+    """Put a policy in force. Activate a policy for the tenant, in place of that of the settings. Every process applies
+    it within seconds. With `If-Match` only if that version is still active.
     """
     expected, by = version_of(if_match), principal.actor.user
     putting = service.tenancy.put_policy(principal.tenant, wanted.policy, by=by, expected_version=expected)
@@ -55,7 +55,9 @@ async def put(
 async def rollback(
     wanted: PolicyBack, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
-    """Put an earlier version in force again, as the next one; version 0 is the policy of the settings."""
+    """Restore an earlier policy. Put an earlier version in force again, as the next one; version 0 is the policy of the
+    settings.
+    """
     expected, by = version_of(if_match), principal.actor.user
     putting = service.tenancy.roll_back(principal.tenant, wanted.version, by=by, expected_version=expected)
     return await _in_force(putting, response)
@@ -63,8 +65,8 @@ async def rollback(
 
 @router.get("/versions", **answering(PolicyVersionsResponse))
 async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
-    """List the versions that were put in force, by whom and when, newest first: the last 50. The first is the one in
-    force.
+    """List the versions of the policy. List the versions that were put in force, by whom and when, newest first: the
+    last 50. The first is the one in force.
     """
     return {"versions": [_as_json(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
 
@@ -73,7 +75,7 @@ async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
 async def version_(
     version: Annotated[int, Path(ge=1, le=2**31)], principal: Operating, service: TheService
 ) -> dict[str, Any]:
-    """Return one version with its content; null: the policy of the settings."""
+    """Get a version of the policy. Return one version with its content; null: the policy of the settings."""
     for one in await service.tenancy.policies.versions(principal.tenant):
         if one.version == version:
             return {**_as_json(one), "policy": one.policy}
@@ -88,8 +90,8 @@ async def trial(
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """Return a dry run: the verdicts of another policy on the tenant's memories as if they were proposed now, oldest
-    first. Nothing is changed. `next` is the cursor of the next page.
+    """Try a policy without applying it. Return a dry run: the verdicts of another policy on the tenant's memories as if
+    they were proposed now, oldest first. Nothing is changed. `next` is the cursor of the next page.
     """
     proposed, present = read_policy_bundle(wanted.policy), policy_bundle_of(service.engine)
     found = await judge_by_both(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)

@@ -45,9 +45,10 @@ async def reviews(
         bool, Query(description="Also what others wrote at shared levels and nobody has approved.")
     ] = False,
 ) -> dict[str, Any]:
-    """List the memories of the tenant that wait for review, or without the role `reviewer` the caller's own ones,
-    oldest first, with the memories they contradict. `next` is the cursor of the next page, `waiting` their total
-    number. `shared` also lists memories that others wrote at shared levels, which are visible but not yet trusted.
+    """List memories that wait for review. List the memories of the tenant that wait for review, or without the role
+    `reviewer` the caller's own ones, oldest first, with the memories they contradict. `next` is the cursor of the next
+    page, `waiting` their total number. `shared` also lists memories that others wrote at shared levels, which are
+    visible but not yet trusted.
     """
     older = None if older_than_days is None else timedelta(days=older_than_days)
     engine, actor = desk.engine, desk.actor
@@ -64,8 +65,8 @@ async def reviews(
 
 @router.post("/reviews/{memory_id}/approval", **answering(ReceiptResponse))
 async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approval, Body()]) -> dict[str, Any]:
-    """Approve a waiting memory. Its proposer is refused, unless it is a statement about themself. Without the role
-    `reviewer` it must be one of the caller's own memories.
+    """Approve a memory. Its proposer is refused, unless it is a statement about themself. Without the role `reviewer`
+    it must be one of the caller's own memories.
     """
     receipt = await desk.engine.approve(
         memory_id,
@@ -80,7 +81,7 @@ async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approv
 
 @router.post("/reviews/{memory_id}/rejection", **answering(ReceiptResponse))
 async def reject(memory_id: MemoryId, desk: Deciding) -> dict[str, Any]:
-    """Turn a waiting memory down; without the role `reviewer`, one of the caller's own."""
+    """Reject a memory. Turn a waiting memory down; without the role `reviewer`, one of the caller's own."""
     return receipt_dict(await desk.engine.reject(memory_id, actor=desk.actor, whole_tenant=desk.whole_tenant))
 
 
@@ -92,7 +93,7 @@ async def audit(
     before: Annotated[int | None, Query(ge=1, le=2**53, description="The last lines before this sequence.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """Return the tenant's audit in order. `next` is the `after` of the next page."""
+    """Read the audit log. `next` is the `after` of the next page."""
     events = await service.engine.audit(actor=principal.actor, after=after, before=before, limit=limit)
     return {
         "events": [_event(event) for event in events],
@@ -102,7 +103,9 @@ async def audit(
 
 @router.get("/audit/verification", **answering(AuditReportResponse))
 async def verify_audit(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Check every line of the tenant's audit against the one before, and those that are signed."""
+    """Verify the audit log. Check every line of the tenant's audit against the one before, and those
+    that are signed.
+    """
     report: dict[str, Any] = to_json(await service.engine.verify_audit(actor=principal.actor))
     return report
 
@@ -114,14 +117,16 @@ async def maintain(
     whole: Annotated[bool, Query(description="Write the file as a whole.")] = False,
     dry_run: Annotated[bool, Query(description="Say what would be done, and do nothing.")] = False,
 ) -> dict[str, Any]:
-    """Every job that time makes necessary: expiry and purge, the outbox, the file."""
+    """Run all maintenance jobs. Every job that time makes necessary: expiry and purge, the outbox, the file."""
     report: dict[str, Any] = to_json(await service.engine.maintain(actor=principal.actor, whole=whole, dry_run=dry_run))
     return report
 
 
 @router.post("/expiry", **answering(ExpiryResponse))
 async def expire(wanted: ExpiryRequest, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Mark the expired memories of the tenant, and purge those that were marked a grace period ago."""
+    """Expire and purge memories. Mark the expired memories of the tenant, and purge those that were marked a grace
+    period ago.
+    """
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.expire(actor=principal.actor, rules=rules, dry_run=wanted.dry_run)
     fields: dict[str, Any] = to_json(report)
@@ -135,8 +140,8 @@ async def consolidate(
     dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
     wanted: Annotated[ConsolidationRequest, Body()] = ConsolidationRequest(),  # noqa: B008 - it is never changed
 ) -> dict[str, Any]:
-    """Consolidate the memories of the tenant's users: summaries, profiles, reflections. By rules, or where `rules` of
-    the body say so by the model.
+    """Consolidate memories. It writes summaries, profiles and reflections of the tenant's users. By rules, or where
+    `rules` of the body say so by the model.
     """
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.consolidate(actor=principal.actor, rules=rules, dry_run=dry_run)
@@ -152,7 +157,9 @@ async def reread(
     limit: Annotated[int | None, Query(ge=1, le=10_000, description="Messages; changes need all of them.")] = None,
     dry_run: Annotated[bool, Query(description="Say what would be changed, and change nothing.")] = False,
 ) -> dict[str, Any]:
-    """Read the caller's recorded messages again with the reader of today, and bring memory to what it would hold."""
+    """Read recorded messages again. Read the caller's recorded messages again with the reader of today, and bring
+    memory to what it would hold.
+    """
     report: dict[str, Any] = to_json(
         await service.engine.reread(actor=actor, since=since, limit=limit, dry_run=dry_run)
     )
@@ -163,7 +170,7 @@ async def reread(
 async def undo_reread(
     run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Correcting, service: TheService
 ) -> dict[str, Any]:
-    """Take back what reading again has changed; what has changed since stays."""
+    """Undo what reading again changed. Take back what reading again has changed; what has changed since stays."""
     return {"memories": await service.engine.undo_reread(run_id, actor=actor)}
 
 
@@ -171,7 +178,9 @@ async def undo_reread(
 async def doctor(
     principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
 ) -> dict[str, Any]:
-    """List the tenant's memories that a person should look at: duplicates, contradictions, unused ones."""
+    """Find memories that need attention. List the tenant's memories that a person should look at: duplicates,
+    contradictions, unused ones.
+    """
     health: dict[str, Any] = to_json(await service.engine.doctor(actor=principal.actor, limit=limit))
     return health
 

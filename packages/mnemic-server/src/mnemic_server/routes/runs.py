@@ -31,7 +31,7 @@ router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=ParsedBodyRoute
 async def run(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """Run one memory-augmented turn: retrieve, answer with the memories, audit the answer."""
+    """Run a turn with memory. Run one memory-augmented turn: retrieve, answer with the memories, audit the answer."""
     return await _ran(service, actor, turn, idempotency_key)
 
 
@@ -39,8 +39,8 @@ async def run(
 async def stream(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> EventStream:
-    """Return the run as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it
-    failed. Who hangs up does not stop the turn.
+    """Stream a turn with memory. Return the run as server-sent events: a `step` as each step ends, then the `report`; a
+    `problem` where it failed. Who hangs up does not stop the turn.
     """
     steps: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
     work = asyncio.create_task(_ran(service, actor, turn, idempotency_key, watch=steps.put_nowait))
@@ -74,9 +74,9 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> dict[str, Any]:
-    """Return the user's latest runs, newest first: turns of this service, of the command line and of
-    programs on the same store, and what adapters of frameworks put before their models. Question and answer are
-    there where policy keeps them. A page may be short and yet have a `next`.
+    """List recent runs. Return the user's latest runs, newest first: turns of this service, of the command line and of
+    programs on the same store, and what adapters of frameworks put before their models. Question and answer are there
+    where policy keeps them. A page may be short and yet have a `next`.
     """
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
     run_ids = {one.run_id for one in found}
@@ -88,7 +88,9 @@ async def page(
 async def one(
     run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
 ) -> dict[str, Any]:
-    """One of the latest runs, and the memories it names in their present state; those that are gone are left out."""
+    """Get a run. One of the latest runs, and the memories it names in their present state; those that are gone are left
+    out.
+    """
     found = await run_of(service.engine.store, actor, run_id)
     if found is None:
         raise MemoryNotFound("run")

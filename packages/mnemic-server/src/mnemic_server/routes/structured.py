@@ -38,14 +38,17 @@ async def shapes(
         bool, Query(description="With the schema of each, and what its key and title are made of.")
     ] = False,
 ) -> dict[str, Any]:
-    """Return the shapes that are known, and the fields by which two of one are the same thing."""
+    """List the shapes of structured data. Return the shapes that are known, and the fields by which two of one are the
+    same thing.
+    """
     return {"shapes": [_as_json(shape, whole) for _, shape in sorted(_view(service, actor).shapes.items())]}
 
 
 @router.post("/extract", **answering(DataResponse))
 async def extract(wanted: TextToExtract, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Extract data of known shapes from a text, or of the one called `name`, ready to be put; nothing is stored. With a
-    `json_schema` of the caller's a model reads the text, and the caller validates the answer.
+    """Extract structured data without keeping it. Extract data of known shapes from a text, or of the one called
+    `name`, ready to be put; nothing is stored. With a `json_schema` of the caller's a model reads the text, and the
+    caller validates the answer.
     """
     view = _view(service, actor)
     if wanted.json_schema is not None:
@@ -60,7 +63,7 @@ async def extract(wanted: TextToExtract, actor: Reading, service: TheService) ->
 
 @router.post("/capture", **answering(ReceiptsResponse))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Store the data of known shapes in a text, or of the one called `name`."""
+    """Extract and keep structured data. Store the data of known shapes in a text, or of the one called `name`."""
     view, origin = _view(service, actor), Origin(wanted.origin)
     receipts = await view.capture(wanted.text, wanted.name, sent_at=wanted.sent_at, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
@@ -68,7 +71,7 @@ async def capture(wanted: StructuredText, actor: Writing, service: TheService) -
 
 @router.post("/{shape}", **answering(ReceiptsResponse))
 async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Store data of a shape. Fields of the same item that it leaves out are kept; one receipt for each memory."""
+    """Keep structured data. Fields of the same item that it leaves out are kept; one receipt for each memory."""
     origin = Origin(wanted.origin or Origin.USER_STATED)
     receipts = await _view(service, actor).put(shape, wanted.data, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
@@ -76,7 +79,7 @@ async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheSer
 
 @router.post("/{shape}/query", **answering(MemoriesResponse))
 async def query(shape: ShapeName, wanted: DataRequest, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the newest data of a shape whose fields are as wanted."""
+    """Query structured data. Return the newest data of a shape whose fields are as wanted."""
     found = await _view(service, actor).query(shape, wanted.where, limit=wanted.limit)
     return {"memories": [memory_dict(memory) for memory in found]}
 

@@ -48,13 +48,13 @@ Key = Annotated[str, Path(min_length=1, max_length=128)]
 
 @router.get("/consents", **answering(ConsentsResponse))
 async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
-    """List the user's decisions on consent, by key."""
+    """List consents. They are the user's decisions, by key."""
     return {"consents": await service.engine.consents(actor=actor)}
 
 
 @router.put("/consents/{key}", status_code=HTTPStatus.NO_CONTENT)
 async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
-    """From now on memories under `key` may be written and found."""
+    """Grant consent for a key. From now on memories under `key` may be written and found."""
     await service.engine.grant_consent(key, actor=actor)
 
 
@@ -67,8 +67,8 @@ async def revoke(
     response: Response,
     erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
 ) -> dict[str, Any]:
-    """Revoke consent: from now on nothing is written or found under `key`. With `erase_held` the stored data under it
-    is erased as well: 202, and a job as of `POST /v1/erasures`.
+    """Revoke consent for a key. From now on nothing is written or found under `key`. With `erase_held` the stored data
+    under it is erased as well: 202, and a job as of `POST /v1/erasures`.
     """
     revoked = await service.engine.revoke_consent(key, actor=actor)
     fields = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
@@ -103,8 +103,8 @@ async def export_subject(
     form: Annotated[Literal["json", "html"], Query(description="JSON, or a page for people.")] = "json",
     values: Annotated[bool, Query(description="With what is sealed opened: for the subject alone.")] = False,
 ) -> StreamingResponse:
-    """Return all stored data about a user as one document: about oneself, or for an operator about any user of the
-    tenant who has requested it. The audit records the request.
+    """Export everything held about a user. Return all stored data about a user as one document: about oneself, or for
+    an operator about any user of the tenant who has requested it. The audit records the request.
     """
     wanted = subject or principal.user
     if wanted is None:
@@ -130,7 +130,7 @@ async def export(
         bool, Query(description="With every version and the consents, as `restore` takes them.")
     ] = False,
 ) -> StreamingResponse:
-    """Return all of the caller's data, of any status, as JSON lines."""
+    """Export your own memories. Return all of the caller's data, of any status, as JSON lines."""
 
     async def lines() -> AsyncIterator[str]:
         async for memory in service.engine.export(actor=actor, archive=archive):
@@ -141,9 +141,9 @@ async def export(
 
 @router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobResponse, 202))
 async def erase(wanted: Erasure, principal: Erasing, service: TheService, response: Response) -> dict[str, Any]:
-    """Start to erase all data about a user: oneself, or for an operator any user of the tenant. The job can be fetched
-    under its `erasure_id` for a day, finally with the receipt, which can be verified. A repeated request while it runs
-    returns the same job.
+    """Erase a user. Start to erase all data about a user: oneself, or for an operator any user of the tenant. The job
+    can be fetched under its `erasure_id` for a day, finally with the receipt, which can be verified. A repeated request
+    while it runs returns the same job.
     """
     subject = wanted.subject or principal.user
     if subject is None:
@@ -160,9 +160,10 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
 async def carry_out(
     wanted: MemoryRequested, principal: Using, service: TheService, response: Response
 ) -> dict[str, Any]:
-    """Carry out a request about memory in a message, as listed under `asked` in its report, once the user has confirmed
-    it. A memory that is already gone counts as done. `show` reads; `forget` and `wrong` need a writer or subject;
-    `forget_all` needs what `POST /v1/erasures` needs, and answers 202 with a job as that does.
+    """Carry out a confirmed request of a user. Carry out a request about memory in a message, as listed under `asked`
+    in its report, once the user has confirmed it. A memory that is already gone counts as done. `show` reads; `forget`
+    and `wrong` need a writer or subject; `forget_all` needs what `POST /v1/erasures` needs, and answers 202 with a job
+    as that does.
     """
     require_user(principal)
     fields: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
@@ -185,7 +186,9 @@ async def erasure(
     service: TheService,
     wait: Annotated[float, Query(ge=0, le=10, description="Seconds to wait for its end.")] = 0,
 ) -> dict[str, Any]:
-    """Show the progress of an erasure, at last with its receipt. Others than operators may ask about their own."""
+    """Get the progress of an erasure. Show the progress of an erasure, at last with its receipt. Others than operators
+    may ask about their own.
+    """
     job = await service.erasures.find(erasure_id, principal.tenant)
     own = principal.user is not None and job.subject == await subject_token(
         service.engine.store, principal.tenant, principal.user
@@ -197,8 +200,8 @@ async def erasure(
 
 @router.post("/erasures/verification", **answering(VerificationResponse))
 async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
-    """Count the remaining traces of the data that a receipt lists, by place: all zeros if the receipt is correct.
-    Callers other than operators may verify their own receipts.
+    """Verify an erasure receipt. Count the remaining traces of the data that a receipt lists, by place: all zeros if
+    the receipt is correct. Callers other than operators may verify their own receipts.
     """
     read = ErasureReceipt.from_dict(receipt)
     own = principal.user is not None and read.subject == await subject_token(

@@ -34,7 +34,9 @@ async def tenants(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """Every tenant that was made here or named by a credential, by name. `next` is the cursor of the next page."""
+    """List tenants. Every tenant that was made here or named by a credential, by name. `next` is the cursor of the next
+    page.
+    """
     found = await service.tenancy.tenants.page(after=cursor, limit=limit + 1)
     page = found[:limit]
     return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}
@@ -42,7 +44,7 @@ async def tenants(
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(TenantResponse, 201))
 async def create(wanted: TenantRequest, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """Make a tenant. It has no key yet: `POST /v1/keys` with its name makes one."""
+    """Create a tenant. It has no key yet: `POST /v1/keys` with its name makes one."""
     made = await service.tenancy.tenants.create(
         wanted.tenant, by=principal.actor.user, label=wanted.label, quotas=_quotas(wanted.quotas)
     )
@@ -54,7 +56,9 @@ async def create(wanted: TenantRequest, principal: ServiceAdmin, service: AnySer
 async def limit_(
     tenant: TenantName, wanted: QuotasRequest, principal: ServiceAdmin, service: AnyService
 ) -> dict[str, Any]:
-    """Set the limits of a tenant, in place of the quotas of the settings. They apply everywhere within seconds."""
+    """Set the quotas of a tenant. Set the limits of a tenant, in place of the quotas of the settings. They apply
+    everywhere within seconds.
+    """
     limits = _quotas(wanted.quotas)
     limited = await service.tenancy.tenants.limit(tenant, limits, by=principal.actor.user)
     service.tenancy.forget_state(tenant)
@@ -63,7 +67,7 @@ async def limit_(
 
 @router.post("/{tenant}/suspension", **answering(TenantResponse))
 async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """Refuse every credential of a tenant from now on (`tenant_suspended`); its data stays."""
+    """Suspend a tenant. Refuse every credential of a tenant from now on (`tenant_suspended`); its data stays."""
     if tenant == service.home:
         raise InvalidInput("tenant:home", hint="the service's own tenant cannot be suspended")
     suspended = await service.tenancy.tenants.suspend(tenant, by=principal.actor.user)
@@ -73,7 +77,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
 
 @router.delete("/{tenant}/suspension", **answering(TenantResponse))
 async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """Let the credentials of a suspended tenant work again."""
+    """Resume a tenant. Its credentials work again."""
     resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
     service.tenancy.forget_state(tenant)
     return tenant_data(resumed)
@@ -81,7 +85,7 @@ async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyServic
 
 @router.get("/{tenant}", **answering(TenantResponse))
 async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """One tenant, the limits that count for the whole of it, and how much of each is used."""
+    """Get a tenant. One tenant, the limits that count for the whole of it, and how much of each is used."""
     known = await service.tenancy.tenants.find(tenant)
     if known is None:
         raise MemoryNotFound("tenant")

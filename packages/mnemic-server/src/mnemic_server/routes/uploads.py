@@ -52,13 +52,13 @@ class UploadPiece(Strict):
 
 @router.get("/formats", **answering(FormatsResponse))
 async def known_formats(_: Reading) -> dict[str, Any]:
-    """Return the names of the formats that this installation reads."""
+    """List formats of files. Return the names of the formats that this installation reads."""
     return {"formats": formats()}
 
 
 @router.post("", **answering(UploadResponse))
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
+    """Import a piece of a file. Its messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
     captured, unless `me` names the user. `waiting`: how many of the captured await review; `left_out`: statements of
     the user that did not become facts, by reason. `entries`: how many the piece has, taken in or not.

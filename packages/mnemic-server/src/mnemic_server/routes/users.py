@@ -57,8 +57,8 @@ async def users(
     service: TheService,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
 ) -> dict[str, Any]:
-    """List users of the tenant who have memories, with how many were counted on this page. A user may be on several
-    pages: their memories are read in the order in which they were made.
+    """List users with memories. List users of the tenant who have memories, with how many were counted on this page. A
+    user may be on several pages: their memories are read in the order in which they were made.
     """
     page = await service.engine.store.scan(principal.tenant, statuses=[Status.ACTIVE], after=cursor, limit=READ_AT_ONCE)
     found: dict[str, tuple[int, datetime]] = {}
@@ -74,8 +74,8 @@ async def users(
 
 @router.post("/users/openings", **answering(PageResponse))
 async def open_user(wanted: Opening, principal: Operating, service: TheService) -> dict[str, Any]:
-    """List the memories of a user of the tenant, newest first. The audit records the reader, the user and the reason
-    before anything is shown.
+    """Read a user's memories for a stated reason. List the memories of a user of the tenant, newest first. The audit
+    records the reader, the user and the reason before anything is shown.
     """
     await _record_reading(service, principal, wanted, "user_opened")
     reader = Actor(tenant=principal.tenant, user=wanted.user, agent=principal.actor.agent)
@@ -87,9 +87,9 @@ async def open_user(wanted: Opening, principal: Operating, service: TheService) 
 
 @router.post("/users/run-openings", **answering(OpenedRunsResponse))
 async def open_runs(wanted: RunsOpening, principal: Operating, service: TheService) -> dict[str, Any]:
-    """List the runs of a user of the tenant, newest first: question, block and answer where policy keeps them, and the
-    memories that were used. The audit records the reader, the user and the reason before anything is shown. Policy may
-    forbid it (`operators_read_turns`): `reveal_denied:turns`.
+    """Read a user's runs for a stated reason. List the runs of a user of the tenant, newest first: question, block and
+    answer where policy keeps them, and the memories that were used. The audit records the reader, the user and the
+    reason before anything is shown. Policy may forbid it (`operators_read_turns`): `reveal_denied:turns`.
     """
     if not service.engine.policy.operators_read_turns:
         await _record_reading(service, principal, wanted, "runs_denied")

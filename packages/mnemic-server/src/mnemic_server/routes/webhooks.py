@@ -34,7 +34,7 @@ class WebhookRequest(Strict):
 
 @router.get("", **answering(WebhooksResponse))
 async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Return the webhooks of the tenant, oldest first, without their secrets."""
+    """List webhooks. Return the webhooks of the tenant, oldest first, without their secrets."""
     states = await service.webhooks.states()
     return {
         "webhooks": [
@@ -45,8 +45,8 @@ async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookResponse, 201))
 async def create(wanted: WebhookRequest, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Create a webhook, which receives every change from now on. Its secret is shown only now. A webhook that receives
-    the memories themselves also requires the role `admin`, since it reads every user's memories.
+    """Create a webhook. It receives every change from now on. Its secret is shown only now. A webhook that receives the
+    memories themselves also requires the role `admin`, since it reads every user's memories.
     """
     _require_right(principal, with_content=wanted.with_content)
     webhook = await service.webhooks.create(
@@ -67,8 +67,9 @@ async def rotate(
     service: TheService,
     grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 86_400,
 ) -> dict[str, Any]:
-    """Return a new secret; for `grace_seconds` messages are signed with the old one as well. As for creating it, a
-    webhook with content requires the role `admin`: whoever has the secret can sign memories of any user.
+    """Rotate the secret of a webhook. Return a new secret; for `grace_seconds` messages are signed with the old one as
+    well. As for creating it, a webhook with content requires the role `admin`: whoever has the secret can sign memories
+    of any user.
     """
     await _require_right_to(webhook_id, principal, service)
     grace = timedelta(seconds=grace_seconds)
@@ -78,7 +79,9 @@ async def rotate(
 
 @router.post("/{webhook_id}/activation", **answering(WebhookResponse))
 async def enable(webhook_id: WebhookId, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Deliver again to a webhook that was disabled after repeated failures, from where it was left."""
+    """Enable a disabled webhook. Deliver again to a webhook that was disabled after repeated failures, from where it
+    was left.
+    """
     await _require_right_to(webhook_id, principal, service)
     webhook = await service.webhooks.enable(principal.tenant, webhook_id, by=principal.actor.user)
     return webhook_data(webhook, await _state(service, webhook_id))
@@ -86,7 +89,7 @@ async def enable(webhook_id: WebhookId, principal: Operating, service: TheServic
 
 @router.delete("/{webhook_id}", status_code=HTTPStatus.NO_CONTENT)
 async def delete(webhook_id: WebhookId, principal: Operating, service: TheService) -> None:
-    """Delete a webhook: nothing is delivered to it any more."""
+    """Delete a webhook. Nothing is delivered to it any more."""
     await _require_right_to(webhook_id, principal, service)
     await service.webhooks.delete(principal.tenant, webhook_id, by=principal.actor.user)
 

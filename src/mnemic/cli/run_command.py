@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.option_values import json_file, options_of, text_or_stdin
 from mnemic.cli.result_texts import report_dict, report_text
 from mnemic.cli.shared_options import Given
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("run", cls=Command)

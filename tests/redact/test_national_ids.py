@@ -54,6 +54,7 @@ def test_spellings_of_one_number_are_one_value() -> None:
         ("NIR 255081416802538", "2 55 08 14 168 025 38"),
         ("NI number AB123456C", "AB 12 34 56 C"),
         ("aadhaar 234123412346", "2341-2341-2346"),
+        ("BSN 111222333", "burgerservicenummer 1112.22.333"),
     ]
     for first, second in pairs:
         assert [span.value for span in Redactor().find(first)] == [span.value for span in Redactor().find(second)]

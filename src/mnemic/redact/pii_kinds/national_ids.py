@@ -103,8 +103,10 @@ def is_polish(number: str) -> bool:
 
 
 def is_dutch(number: str) -> bool:
-    """BSN: modulo 11 (the proof of eleven)."""
-    return len(number) == 9 and (_sum(number[:8], *range(9, 1, -1)) - int(number[8])) % 11 == 0
+    """BSN: modulo 11 (the proof of eleven); nine zeros were never given."""
+    return (
+        len(number) == 9 and bool(number.strip("0")) and (_sum(number[:8], *range(9, 1, -1)) - int(number[8])) % 11 == 0
+    )
 
 
 def is_german(number: str) -> bool:
@@ -135,7 +137,11 @@ def is_korean(number: str) -> bool:
 _NAMED = (
     (("cpf",), "cpf", is_brazilian),
     (("pesel",), "pesel", is_polish),
-    (("bsn", "burgerservice"), "bsn|burgerservicenummer", is_dutch),
+    (
+        ("bsn", "burgerservice", "sofi", "citizen service"),
+        "bsn(?:-nummer)?|burgerservicenummer|sofi-?nummer|citizen service number",
+        is_dutch,
+    ),
     (("steuer", "identifikations"), "steuer-?id|(?:steuer)?identifikationsnummer", is_german),
     (("tc", "t.c", "kimlik"), r"t\.?c\.?(?: kimlik)?|kimlik", is_turkish),
     (("aadha",), "aadhaa?r", is_indian),
@@ -143,7 +149,7 @@ _NAMED = (
 )
 """For each number: its marker in a text, its name, and the proof of its digits."""
 _BEHIND_NAME = (
-    r"(?: ?(?:no\.?|nr\.?|number|numaram?|num|is|es|é|ist|to|:|=|#)){0,3} {0,2}(\d(?:[ .\-]?\d){8,11})(?![\w\-])"
+    r"(?: ?(?:no\.?|nr\.?|number|nummer|numaram?|num|is|es|é|ist|to|:|=|#)){0,3} {0,2}(\d(?:[ .\-]?\d){8,11})(?![\w\-])"
 )
 _NINO = r"(?!bg|gb|nk|kn|tn|nt|zz)[a-ceghj-prstw-z][a-ceghj-nprstw-z]"
 

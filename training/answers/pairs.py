@@ -111,6 +111,25 @@ def _person(rng: random.Random) -> Subject:
     return Subject("person", [f"my {kin}", f"our {kin}" if rng.random() < 0.3 else f"my {kin}"], "their")
 
 
+def _as_user(who: Subject, share: float, rng: random.Random) -> Subject:
+    """Return the one who says "I" as a program speaks of them, for this share of the calls."""
+    return Subject(who.kind, ["the user"], "their") if who.first_person and rng.random() < share else who
+
+
+def _with_pronoun(question: str, rng: random.Random) -> str:
+    """Return a question about the user as an agent may ask it: about "she", "he" or "they"."""
+    which = rng.choice(("the user", "the user", "she", "he"))
+    if which == "the user":
+        return question
+    whose = {"she": "her", "he": "his"}[which]
+    whom = {"she": "her", "he": "him"}[which]
+    question = re.sub(r"\bthe user's\b", whose, question)
+    question = re.sub(
+        r"\b(does|is|was|has|did|can|could|should|will|must|may|would) the user\b", rf"\1 {which}", question
+    )
+    return re.sub(r"\bthe user\b", whom, question)
+
+
 class Told:
     """Statements with questions that they answer in other words, and questions about the same that they do not."""
 
@@ -159,8 +178,8 @@ class Frames:
         """Return one statement with a question that it answers and some that it does not."""
         kind = rng.choices(list(self.kinds), self.weights)[0]
         attributes, who = self.kinds[kind], subject(kind, rng)
-        # What a program writes down about its user is asked by the user.
-        teller = Subject(kind, ["the user"], "their") if who.first_person and rng.random() < 0.2 else who
+        # What a program writes down about its user is asked by the user, and what users say is asked by programs.
+        teller, asker = _as_user(who, 0.2, rng), _as_user(who, 0.3, rng)
         told = [rng.choice(list(attributes.values()))]
         values = [told[0].two_values(rng)]
         text = teller.fill(rng.choice(told[0].stated), rng, *values[0])
@@ -175,8 +194,14 @@ class Frames:
         if not others:
             return self.group(rng)
         asked = rng.randrange(len(told))
-        pairs = [self._answered(told[asked], values[asked], who, statement, rng), _near(others, who, statement, rng)]
-        return [*pairs, *self._further(told[asked], values[asked], who, (pairs[0], others), rng)]
+        pairs = [
+            self._answered(told[asked], values[asked], asker, statement, rng),
+            _near(others, asker, statement, rng),
+        ]
+        further = self._further(told[asked], values[asked], who, (pairs[0], others), rng)
+        if asker.first_person == who.first_person:
+            return [*pairs, *further]
+        return [*(one._replace(question=_with_pronoun(one.question, rng)) for one in pairs), *further]
 
     @staticmethod
     def _answered(asked: Attribute, values: tuple[str, str], who: Subject, statement: str, rng: random.Random) -> Pair:
@@ -199,7 +224,7 @@ class Frames:
             another = subject(who.kind, rng)
             if set(another.mentions) & set(who.mentions) or (another.name is not None and another.name == who.name):
                 return []
-            whose = another.fill(rng.choice(asked.asked), rng, *values)
+            whose = _as_user(another, 0.4, rng).fill(rng.choice(asked.asked), rng, *values)
             return [Pair(as_question(whose, rng), statement, False, "whose")]
         if which < 0.6 and (kind := WORDS["values"].get(asked.name)) is not None:
             return self._of_value(kind, values[0], statement, rng)

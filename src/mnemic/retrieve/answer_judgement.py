@@ -7,7 +7,6 @@ the judge reads which attribute is asked for. The weights that combine both were
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import exp, log
@@ -28,12 +27,10 @@ ANSWERED = 0.7
 """Relevance of a statement by which a question is taken for answered: no further statements are judged."""
 UNLIKE = -4.5
 """Logarithm of the odds by resemblance below which no statement is judged: in the generated scopes 1 answer of 100."""
-BY_JUDGE, BY_RESEMBLANCE, BASE = 0.61, 0.75, 0.45
+BY_JUDGE, BY_RESEMBLANCE, BASE = 0.6, 0.5, 0.1
 """Weights of the judge's logarithm of the odds, of that of the relevance by resemblance, and their base."""
 ALIKE = -1.0
 """Logarithm of the odds by resemblance from which more says no more: what is about the same thing resembles most."""
-
-_OF_SOMEBODY = re.compile(r"\b(?:the user|s?he|they|his|him|hers?|their|theirs|them)\b", re.IGNORECASE)
 
 
 async def judge_answers(
@@ -79,13 +76,6 @@ def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) ->
 def is_question(text: str) -> bool:
     """Return True for a short question."""
     return len(text) <= MAX_QUESTION_CHARS and (text.rstrip().endswith("?") or asks_only(text))
-
-
-def says_of_whom(question: str) -> bool:
-    """Return True for a question whose answers can be judged: what answers a list of words, or an order, is no single
-    attribute, and statements of users say "I" where an agent asks for "the user" or "her".
-    """
-    return is_question(question) and _OF_SOMEBODY.search(question) is None
 
 
 def judges(embedder: Embedder) -> TypeGuard[JudgesAnswers]:

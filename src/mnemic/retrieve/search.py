@@ -20,7 +20,6 @@ from mnemic.retrieve.answer_judgement import (
     judge_answers,
     judges,
     reads_changes,
-    says_of_whom,
     text_of,
 )
 from mnemic.retrieve.asked_attributes import answering
@@ -404,7 +403,7 @@ class Searcher:
         if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
             return None
         of_a_time = asks_past(question) or asks_for_events(question)
-        return judge if says_of_whom(question.text) and not of_a_time else None
+        return judge if is_question(question.text) and not of_a_time else None
 
     async def _judge_answers(
         self, judge: JudgesAnswers, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None

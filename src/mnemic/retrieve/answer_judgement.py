@@ -1,8 +1,9 @@
 """Whether the first statements answer the question, as a model reads it that sees both together.
 
 Resemblance cannot tell an answer from another statement about the same thing ("What is my landlady's phone number?"):
-the judge reads which attribute is asked for. The weights that combine both were fitted to generated scopes
-(training/answers/fit.py), whose attributes the judge had not seen.
+the judge reads which attribute is asked for. The weights that combine both give resemblance half of what fits generated
+scopes (training/answers/fit.py): an answer in other words that is withheld costs the one who asks more than a statement
+near by that is shown. bench/retrieval.md has what they were chosen by.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, keep_
 from mnemic.retrieve.first_read import FirstLists, ReadDecisions, decisions_now, first_read
 from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.graph_neighbourhood import GRAPH, Neighbourhood, visible_neighbours
+from mnemic.retrieve.graph_neighbourhood import GRAPH, NEAR, Neighbourhood, visible_neighbours
 from mnemic.retrieve.importance import contenders, weigh_importance
 from mnemic.retrieve.later_statements import COMPARED, pairs_to_judge
 from mnemic.retrieve.learned_ranker import Ranker
@@ -413,7 +413,10 @@ class Searcher:
         gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
         if gauge is None or said.asked.about:
             return weighed  # of attributes whose statements are known, the rules tell which holds
-        statements = {one: memory for one, memory in ranked.read.items() if memory.category != MESSAGE_CATEGORY}
+        # What relations lead to answers only with what lies between, which the judge does not read.
+        reached = {one for name in (GRAPH, NEAR) for one, _ in ranked.lists.get(name, ())}
+        read = ranked.read.items()
+        statements = {one: each for one, each in read if each.category != MESSAGE_CATEGORY and one not in reached}
         alike = gauge.relevances(ranked.lists, statements)
         order = best_first(ranked.scores)
         try:

@@ -79,3 +79,56 @@ def test_a_value_that_a_graph_stored_is_corrected_by_the_sentence_that_it_was_re
         memory.add_many([Candidate(content="Bergen", key="home_city", source=read)])
         memory.capture(Message(role="user", content="Sorry, I meant Stavanger.", session="s"))
         assert [(one.key, one.content) for one in memory.list()] == [("home_city", "Stavanger")]
+
+
+CHANGES = [
+    (
+        "My accordion teacher is Signor Baldi.",
+        "Signora Rizzo gives me the lessons these days. Can you find sheet music for beginners?",
+    ),
+    (
+        "We keep the canoe in the boathouse at Lindow.",
+        "The canoe found a home in Piet's barn. What paint is good for wood?",
+    ),
+    ("I take the tram to work.", "my bike gets me to work now. which lock is safest?"),
+    (
+        "Our choir rehearses in St Barnabas church.",
+        "the choir sings in the school gym since they closed the church. any tips for bad acoustics?",
+    ),
+    ("The museum's chairwoman is Dr Thandi.", "Mr Osei took over the museum's chair. Draft a welcome note please"),
+    ("We buy our flour from the Holm mill.", "flour comes from the Sande mill since spring. how long does rye keep?"),
+    ("I use Vim for everything.", "finally gave in and everything is in Helix. how do I split a window?"),
+    (
+        "My physiotherapist is Nadja.",
+        "Nadja's practice closed, Ilse treats my knee. which stretches are good for runners?",
+    ),
+    ("Our bins go out on Tuesdays.", "the bin lorry comes Thursdays. is cardboard paper or recycling?"),
+    ("I drink my coffee black.", "these days a splash of oat milk goes in. how do I froth it?"),
+]
+REMARKS = [
+    (
+        "My accordion teacher is Signor Baldi.",
+        "Signor Baldi was late because of the strike. Can you find sheet music for beginners?",
+    ),
+    ("We keep the canoe in the boathouse at Lindow.", "saw a heron by the boathouse. What do herons eat?"),
+    ("I take the tram to work.", "the tram was packed with football fans today. who won?"),
+    ("Our choir rehearses in St Barnabas church.", "St Barnabas got a new organ. how many pipes has an organ?"),
+    ("The museum's chairwoman is Dr Thandi.", "Dr Thandi gave a lovely speech at the opening. Write a thank-you note"),
+    ("We buy our flour from the Holm mill.", "the flour dust is everywhere again. how do I clean a mixer?"),
+    ("I use Vim for everything.", "Vim hung twice this morning. how do I read a swap file?"),
+    (
+        "My physiotherapist is Nadja.",
+        "Nadja made me do squats until I cried, lol. which stretches are good for runners?",
+    ),
+    ("Our bins go out on Tuesdays.", "a fox got into the bins. what keeps foxes away?"),
+    ("I drink my coffee black.", "spilled coffee on the keyboard, great start. how do I clean it?"),
+]
+
+
+def test_a_change_without_a_value_is_kept_beside_a_question_and_an_everyday_remark_is_not(tmp_path: Path) -> None:
+    kept = []
+    for number, (known, said) in enumerate(CHANGES + REMARKS):
+        with MemoryManager(f"u{number}", store=tmp_path / "m.db") as memory:
+            kept.append(bool(_contents(memory, _second(memory, known, said))))
+    assert sum(kept[: len(CHANGES)]) >= 7
+    assert sum(kept[len(CHANGES) :]) <= 1

@@ -1,4 +1,5 @@
-"""Words that mean little alone and something beside a known statement: "920 from january", after "My rent is 840".
+"""Words that mean little alone and something beside a known statement: "920 from january", after "My rent is 840";
+"Signora Rizzo gives me the lessons these days", after "My teacher is Signor Baldi".
 
 They are kept with the subject of that statement, so that they can be found and understood alone. What they end is the
 write path's to decide; only a correction of what was just said ("sorry, the 21st") names what it replaces.
@@ -29,6 +30,7 @@ from mnemic.language.text.stated_values import StatedValue, values_in
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.policy.statement_dates import timed
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
+from mnemic.retrieve.answer_judgement import reads_changes
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.measures import read
 
@@ -48,6 +50,8 @@ NEAR_BETWEEN_PEOPLE = 0.5
 """The same between people, who say more that is not worth storing."""
 LEAST_KEEP, LIKELY_KEEP = 0.1, 0.35
 """Minimum probability, by the classifier, of being worth storing, of a sentence near a statement and of another."""
+REPLACES = 1.0
+"""Logarithm of the odds, by the judge of changes, that a sentence replaces or ends a statement, for it to be kept."""
 ASKS_FROM = 0.5
 """Probability, by the classifier, of a question, request or supposition from which a sentence is one."""
 SHORT_WORDS = 20
@@ -88,7 +92,9 @@ async def with_later_words(
         return found
     try:
         vectors = await gateway.searcher.embedder.embed([one.text for one in words], deadline=deadline)
-        told = await _told_apart(gateway, actor, words, vectors, message, between_people=found.between_people)
+        told = await _told_apart(
+            gateway, actor, words, vectors, message, between_people=found.between_people, deadline=deadline
+        )
     # Best effort: the message itself is still captured, and the report names the failed look-up.
     except (EmbedderFailed, SpaceMismatch) as failure:
         return replace(found, unknown=failure.reason)
@@ -105,7 +111,7 @@ async def with_later_words(
 
 
 def _left_out(message: Message, found: Extraction) -> list[_Words]:
-    """Return the left-out sentences with a value or a word of an end."""
+    """Return the left-out sentences that ask and order nothing, those with a value or a word of an end first."""
     text = message.content
     doubtful = [one.span for one in found.skipped if one.reason in DOUBTFUL and one.span and one.key is None]
     taken = [one.source.span for one in found.candidates if one.source.span]
@@ -114,15 +120,15 @@ def _left_out(message: Message, found: Extraction) -> list[_Words]:
     whole = (
         not taken and len(text.split()) <= SHORT_WORDS and not any(one.reason not in DOUBTFUL for one in found.skipped)
     )
-    for span in [(0, len(text))] if whole and doubtful else sentences(text) if doubtful else ():
+    parts = sentences(text) if doubtful else []
+    stating = [span for span in parts if not asks_or_orders(text[slice(*span)])]
+    for span in [(0, len(text))] if whole and parts and stating == parts else stating:
         said = text[slice(*span)]
         if not _meets(span, doubtful) or _meets(span, taken) or len(said) > LONGEST:
             continue
-        if any(asks_or_orders(said[start:end]) for start, end in sentences(said)):
-            continue
-        if values_in(said) or tells_end(said):
-            words.append(_Words(said, span))
-    return words[:MOST]
+        words.append(_Words(said, span))
+    # What has neither a value nor a word of an end may still tell a change.
+    return sorted(words, key=lambda one: not (values_in(one.text) or tells_end(one.text)))[:MOST]
 
 
 def _hollow(found: Extraction) -> list[_Words]:
@@ -157,6 +163,7 @@ async def _told_apart(
     message: Message,
     *,
     between_people: bool,
+    deadline: Deadline,
 ) -> list[tuple[_Words, Memory]]:
     """Return the words that add something to a known statement, with the nearest such statement."""
     space = gateway.searcher.embedder.space
@@ -167,6 +174,7 @@ async def _told_apart(
     for one, vector, opinion in zip(words, vectors, opinions, strict=True):
         near = await gateway.searcher.store.nearest(where, vector, limit=NEAREST, space=space)
         memories = await gateway.searcher.store.get_many([hit.memory_id for hit in near], scopes=where.scopes)
+        about: list[Memory] = []
         for hit in near:
             memory, cosine = memories.get(hit.memory_id), read(space, hit.score)
             if memory is None or memory.author not in (None, actor.user):
@@ -187,7 +195,25 @@ async def _told_apart(
             if _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))
                 break
+            if cosine >= NEAR and one.made is None:
+                about.append(memory)
+        else:
+            changed = await _find_changed(gateway, one, about, deadline=deadline)
+            if changed is not None:
+                told.append((one, changed))
     return told
+
+
+async def _find_changed(
+    gateway: MemoryGateway, words: _Words, about: Sequence[Memory], *, deadline: Deadline
+) -> Memory | None:
+    """Return the statement that words most likely end or replace, as the judge of changes reads them."""
+    embedder = gateway.searcher.embedder
+    if not about or not reads_changes(embedder) or language_of(words.text) not in (None, "english"):
+        return None
+    odds = await embedder.judge_changes([(_statement(one), words.text) for one in about], deadline=deadline)
+    best = max(range(len(about)), key=lambda place: odds[place])
+    return about[best] if odds[best] >= REPLACES else None
 
 
 def _stands_out(known: Memory, near: Iterable[Memory], cosines: Mapping[str, float], cosine: float) -> bool:
@@ -247,7 +273,7 @@ def _subject(known: Memory, new: Sequence[StatedValue]) -> str:
     for value in reversed(values_in(text)):
         if value.sort in sorts:
             text = f"{text[: value.start]}…{text[value.end :]}"
-    return text.rstrip(" .!")
+    return text.replace("… …", "…").rstrip(" .!")
 
 
 async def _find_corrections(

@@ -195,7 +195,7 @@ async def _told_apart(
             if _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))
                 break
-            if cosine >= NEAR and one.made is None:
+            if cosine >= NEAR and one.made is None and opinion.keep >= LIKELY_KEEP and not _asks(opinion):
                 about.append(memory)
         else:
             changed = await _find_changed(gateway, one, about, deadline=deadline)
@@ -209,8 +209,11 @@ async def _find_changed(
 ) -> Memory | None:
     """Return the statement that words most likely end or replace, as the judge of changes reads them."""
     embedder = gateway.searcher.embedder
-    if not about or not reads_changes(embedder) or language_of(words.text) not in (None, "english"):
+    if not about or not reads_changes(embedder):
         return None
+    texts = (words.text, *(_statement(one) for one in about))
+    if any(language_of(text) not in (None, "english") for text in texts):
+        return None  # the judge knows English
     odds = await embedder.judge_changes([(_statement(one), words.text) for one in about], deadline=deadline)
     best = max(range(len(about)), key=lambda place: odds[place])
     return about[best] if odds[best] >= REPLACES else None
@@ -229,13 +232,17 @@ def _is_news(words: _Words, known: Memory, cosine: float, opinion: Opinion) -> b
     same_sort = bool({one.sort for one in new} & {one.sort for one in before})
     if words.made is not None:
         return same_sort and _content_words(words.text).isdisjoint(_content_words(_statement(known)))
-    if sum(map(opinion.share, ("question", "request", "hypothetical"))) >= ASKS_FROM:
+    if _asks(opinion):
         return False
     ended = tells_end(words.text)
     named = ended and not _all_words(words.text).isdisjoint(_all_words(_statement(known)))
     if (same_sort or named) and opinion.keep >= (LEAST_KEEP if cosine >= NEAR else LIKELY_KEEP):
         return True
     return cosine >= VERY_NEAR and opinion.keep >= LIKELY_KEEP and (bool(new) or ended)
+
+
+def _asks(opinion: Opinion) -> bool:
+    return sum(map(opinion.share, ("question", "request", "hypothetical"))) >= ASKS_FROM
 
 
 def _new_values(text: str, before: Sequence[StatedValue]) -> list[StatedValue]:

@@ -8,6 +8,7 @@ near by that is shown. bench/retrieval.md has what they were chosen by.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import exp, log
@@ -32,6 +33,10 @@ BY_JUDGE, BY_RESEMBLANCE, BASE = 0.6, 0.5, 0.1
 """Weights of the judge's logarithm of the odds, of that of the relevance by resemblance, and their base."""
 ALIKE = -1.0
 """Logarithm of the odds by resemblance from which more says no more: what is about the same thing resembles most."""
+
+_NO_LETTER = re.compile(r"[\W_]+")
+_LABELLED = re.compile(r"([^\W\d_]{1,24}(?: [^\W\d_]{1,24}){0,2}): (?=\S)")
+"""Matches the label of a value: "seat: window"."""
 
 
 async def judge_answers(
@@ -90,12 +95,16 @@ def reads_changes(embedder: Embedder) -> TypeGuard[JudgesChanges]:
 
 
 def text_of(memory: Memory) -> str:
-    """Return the words of a memory with those that say what they are about: a value under a key means little without
-    those that it was captured from, and a part of a page without the headings above it.
+    """Return the words of a memory with those that say what they are about, as a sentence: a value under a key means
+    little without those that it was captured from, or behind a label, and a part of a page without the headings above
+    it.
     """
-    if memory.key is None:
-        return f"{memory.context}: {memory.content}" if memory.category == NOTE else memory.content
-    return memory.source.quote or f"{memory.key}: {memory.content}"
+    if memory.key is not None:
+        return memory.source.quote or f"My {_NO_LETTER.sub(' ', memory.key)} is {memory.content}"
+    if memory.category == NOTE:
+        return f"{memory.context}: {memory.content}"
+    labelled = _LABELLED.match(memory.content)
+    return memory.content if labelled is None else f"My {labelled[1]} is {memory.content[labelled.end() :]}"
 
 
 def _log_odds(share: float) -> float:

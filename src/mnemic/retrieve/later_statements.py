@@ -66,7 +66,7 @@ A_BREATH = timedelta(seconds=1)
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.3, 2
 """First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 ms."""
-BY_JUDGE, JUDGED = 1.0, 1.25
+BY_JUDGE, JUDGED = 1.0, 0.5
 """Evidence of a judged pair: of the logarithm of the odds that the later statement ends or replaces the earlier one,
 and of any such pair.
 """

@@ -415,10 +415,9 @@ class Searcher:
             return weighed  # of attributes whose statements are known, the rules tell which holds
         # What relations lead to answers only with what lies between, which the judge does not read.
         reached = {one for name in (GRAPH, NEAR) for one, _ in ranked.lists.get(name, ())}
-        read = ranked.read.items()
-        statements = {one: each for one, each in read if each.category != MESSAGE_CATEGORY and one not in reached}
+        statements = {one: each for one, each in ranked.read.items() if each.category != MESSAGE_CATEGORY}
         alike = gauge.relevances(ranked.lists, statements)
-        order = best_first(ranked.scores)
+        order = [one for one in best_first(ranked.scores) if one not in reached]
         try:
             judged = await judge_answers(judge, search.question.text, order, statements, alike, deadline)
         except MnemicError as failure:
@@ -426,7 +425,7 @@ class Searcher:
             return weighed
         if not judged:
             return weighed
-        said = replace(said, words=EverydayWords(judged))
+        said = replace(said, words=EverydayWords({one: alike[one] for one in reached & alike.keys()} | judged))
         return replace(weighed, said=said, ranked=replace(ranked, scores=in_judged_order(ranked.scores, judged)))
 
     def _reader_of(self, search: ParsedSearch) -> JudgesChanges | None:

@@ -200,12 +200,12 @@ class MiniLmEmbedder(InProcessEmbedder):
 
     @property
     def loaded(self) -> bool:
-        return super().loaded and self._judge is not None
+        return super().loaded and len(self._judges) == len(_JUDGES)
 
     async def warm(self) -> None:
         """Load the model and its judges now."""
         await super().warm()
-        await self._in_worker(lambda: [self._load_judge(one) for one in (_judge_of_answers, _judge_of_changes)], None)
+        await self._in_worker(lambda: [self._load_judge(one) for one in _JUDGES], None)
 
     async def judge_answers(
         self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
@@ -249,6 +249,9 @@ def _judge_of_changes(threads: int) -> PairJudge:
     from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
 
     return PairJudge.of_changes(threads)
+
+
+_JUDGES = (_judge_of_answers, _judge_of_changes)
 
 
 class _Recent(Generic[T]):

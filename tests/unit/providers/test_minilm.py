@@ -366,6 +366,15 @@ async def test_what_replaces_a_statement_is_told_from_what_is_only_about_it(
     assert await embedder.judge_changes(pairs[::-1]) == first[::-1]
 
 
+async def test_a_question_waits_for_the_judges_where_only_texts_were_embedded_before() -> None:
+    embedder = MiniLmEmbedder()
+    await embedder.embed(["The ferry leaves at noon."])
+    assert not embedder.loaded
+    await embedder.warm()
+    assert embedder.loaded
+    await embedder.close()
+
+
 async def test_a_judgement_does_not_depend_on_what_is_judged_beside_it(embedder: MiniLmEmbedder) -> None:
     question = "When does the ferry leave?"
     alone = await embedder.judge_answers(question, ["The ferry leaves at noon."])

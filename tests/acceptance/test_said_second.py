@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,17 @@ def test_a_change_without_a_value_is_kept_beside_a_question_and_an_everyday_rema
             kept.append(bool(_contents(memory, _second(memory, known, said))))
     assert sum(kept[: len(CHANGES)]) >= 7
     assert sum(kept[len(CHANGES) :]) <= 1
+
+
+def test_left_out_words_without_a_value_cost_no_vector_where_no_model_reads_changes(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def embedder(texts: Sequence[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[1.0, float(len(text))] for text in texts]
+
+    with MemoryManager("ana", store=tmp_path / "m.db", embedder=embedder) as memory:
+        memory.add("My accordion teacher is Signor Baldi.")
+        asked.clear()
+        assert not memory.capture("saw a heron by the boathouse.").receipts
+    assert asked == []

@@ -86,7 +86,8 @@ async def with_later_words(
     corrected = await _find_corrections(gateway, actor, message, found)
     if corrected:
         return replace(found, candidates=corrected, skipped=())
-    words = await read_beside(message.content, lambda: [*_left_out(message, found), *_hollow(found)])
+    judged = reads_changes(gateway.searcher.embedder)
+    words = await read_beside(message.content, lambda: [*_left_out(message, found, judged=judged), *_hollow(found)])
     # Most messages have no such words, and need neither vectors nor the store.
     if not words:
         return found
@@ -110,8 +111,10 @@ async def with_later_words(
     )
 
 
-def _left_out(message: Message, found: Extraction) -> list[_Words]:
-    """Return the left-out sentences that ask and order nothing, those with a value or a word of an end first."""
+def _left_out(message: Message, found: Extraction, *, judged: bool) -> list[_Words]:
+    """Return the left-out sentences with a value or a word of an end that ask and order nothing, then, if changes are
+    `judged`, those without.
+    """
     text = message.content
     doubtful = [one.span for one in found.skipped if one.reason in DOUBTFUL and one.span and one.key is None]
     taken = [one.source.span for one in found.candidates if one.source.span]
@@ -127,8 +130,24 @@ def _left_out(message: Message, found: Extraction) -> list[_Words]:
         if not _meets(span, doubtful) or _meets(span, taken) or len(said) > LONGEST:
             continue
         words.append(_Words(said, span))
-    # What has neither a value nor a word of an end may still tell a change.
-    return sorted(words, key=lambda one: not (values_in(one.text) or tells_end(one.text)))[:MOST]
+    plain = [one for one in words if _has_sign(one)]
+    return [*plain, *(one for one in words if judged and one not in plain)][:MOST]
+
+
+def _has_sign(words: _Words) -> bool:
+    """Return True for words with a value or a word of an end, which tell something new by themselves."""
+    return bool(values_in(words.text)) or tells_end(words.text)
+
+
+def _may_change(words: _Words, opinion: Opinion) -> bool:
+    """Return True for a sentence that is worth judging."""
+    asserts = words.made is None and opinion.keep >= LIKELY_KEEP and not _asks(opinion)
+    return asserts and _is_read_by_judge(words.text)
+
+
+def _is_read_by_judge(text: str) -> bool:
+    """Return True for English, which alone the judge of changes knows, and for texts too short to tell."""
+    return language_of(text) in (None, "english")
 
 
 def _hollow(found: Extraction) -> list[_Words]:
@@ -172,6 +191,9 @@ async def _told_apart(
     where = await _known_filter(gateway, actor)
     told = []
     for one, vector, opinion in zip(words, vectors, opinions, strict=True):
+        judged = reads_changes(gateway.searcher.embedder) and _may_change(one, opinion)
+        if not judged and one.made is None and not _has_sign(one):
+            continue
         near = await gateway.searcher.store.nearest(where, vector, limit=NEAREST, space=space)
         memories = await gateway.searcher.store.get_many([hit.memory_id for hit in near], scopes=where.scopes)
         about: list[Memory] = []
@@ -195,7 +217,7 @@ async def _told_apart(
             if _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))
                 break
-            if cosine >= NEAR and one.made is None and opinion.keep >= LIKELY_KEEP and not _asks(opinion):
+            if judged and cosine >= NEAR:
                 about.append(memory)
         else:
             changed = await _find_changed(gateway, one, about, deadline=deadline)
@@ -209,11 +231,8 @@ async def _find_changed(
 ) -> Memory | None:
     """Return the statement that words most likely end or replace, as the judge of changes reads them."""
     embedder = gateway.searcher.embedder
-    if not about or not reads_changes(embedder):
+    if not about or not reads_changes(embedder) or not all(_is_read_by_judge(_statement(one)) for one in about):
         return None
-    texts = (words.text, *(_statement(one) for one in about))
-    if any(language_of(text) not in (None, "english") for text in texts):
-        return None  # the judge knows English
     odds = await embedder.judge_changes([(_statement(one), words.text) for one in about], deadline=deadline)
     best = max(range(len(about)), key=lambda place: odds[place])
     return about[best] if odds[best] >= REPLACES else None

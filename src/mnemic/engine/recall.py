@@ -31,6 +31,7 @@ from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.questions.topics import KEYS
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Embedder, ModelLoading
+from mnemic.retrieve.answer_judgement import JUDGE
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.everyday_words import MEANT
@@ -314,9 +315,9 @@ def _is_near(hit: Hit, request: RecallRequest, least: float) -> bool:
 
 
 def _is_alike(hit: Hit, request: RecallRequest) -> bool:
-    """Return True if the hit shares a word or a key with the query, answers it, or is close to it."""
+    """Return True if the hit shares a word or a key with the query, is read as an answer, or is close to it."""
     near = hit.ranks.get("vector")
-    if any(name in hit.ranks and hit.ranks[name].score > 0 for name in (ASKED, MEANT)):
+    if any(name in hit.ranks and hit.ranks[name].score > 0 for name in (JUDGE, ASKED, MEANT)):
         return True
     close = near is not None and near.score >= request.min_similarity
     # A superseded memory is found only for a question about the past, in lists that the hit does not show.

@@ -19,6 +19,8 @@ from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
 from mnemic.retrieve.later_statements import NOTE
 from mnemic.types import Deadline, Memory
 
+JUDGE = "judge"
+"""Name of the judge of answers among the errors of a result, and among the ranks of what it takes for an answer."""
 MAX_QUESTION_CHARS = 200
 """Characters of the longest question whose answers are judged."""
 FIRST, MOST = 3, 6

@@ -1,38 +1,15 @@
-"""Diverse hits: each statement once, and on request a limited number of one conversation at first.
-
-The second is off by default: it loses more answers than it gains (bench/retrieval.md).
-"""
+"""Each statement once among the hits: a message that says what another hit says has no place of its own."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from mnemic.language.text.normalise import plain
-from mnemic.types import Kind, Memory, Signals
+from mnemic.types import Kind, Memory
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""
-
-
-def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int | None) -> list[Entry]:
-    """Return `entries` (best first) with those beyond the first `most` of their session moved to the end; None changes
-    nothing. Memories that are not messages of a session stay in place.
-    """
-    if most is None:
-        return list(entries)
-    seen: Counter[str] = Counter()
-    first: list[Entry] = []
-    later: list[Entry] = []
-    for entry in entries:
-        one = signals.get(entry[0])
-        if one is None or one.turn < 0 or one.session is None:
-            first.append(entry)
-            continue
-        seen[one.session] += 1
-        (first if seen[one.session] <= most else later).append(entry)
-    return [*first, *later]
 
 
 def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:

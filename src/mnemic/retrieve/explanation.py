@@ -33,6 +33,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "previous": "right after a matching message",
         "following": "right before a matching message",
         "learned": "moved up by what is around it",
+        "judge": "is read as an answer",
         "asked": "says what is asked for",
         "meant": "has other words for what is asked",
         "then": "was true then",

@@ -14,7 +14,7 @@ from mnemic.ports import Snapshot
 from mnemic.ports.record_store import KnownDamage
 from mnemic.retrieve.asked_attributes import HOME, WORK
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
-from mnemic.retrieve.diversity import Entry, repetitions, spread, without_repetitions
+from mnemic.retrieve.diversity import Entry, repetitions, without_repetitions
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.events_of_period import asks_for_events
 from mnemic.retrieve.explanation import why, with_disagreement
@@ -74,11 +74,8 @@ async def result_of(
     snapshot: Snapshot,
     *,
     scored: Callable[[Lists], Mapping[str, float]],
-    per_session: int | None,
 ) -> SearchResult:
-    """Return the best memories, preceded by the pinned ones. `scored` are the scores (0 to 1) by lists alone;
-    `per_session` as in `Searcher`.
-    """
+    """Return the best memories, preceded by the pinned ones. `scored` are the scores (0 to 1) by lists alone."""
     request, where = search.request, search.where
     biased = await find_biased(snapshot, where, request.bias, search.errors)
     beside = await _add_pinned(search, ranked.scores, snapshot, scored)
@@ -88,8 +85,7 @@ async def result_of(
         kept = {one: score for one, score in kept.items() if one in named}
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
-    rest = in_order(kept, biased, request.bias.bonus, _enough(search, ranked, beside, per_session))
-    rest = spread(rest, ranked.signals, per_session)
+    rest = in_order(kept, biased, request.bias.bonus, _enough(search, ranked, beside))
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
@@ -112,14 +108,12 @@ async def result_of(
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
 
-def _enough(
-    search: ParsedSearch, ranked: RankedMemories, beside: Collection[str], per_session: int | None
-) -> int | None:
+def _enough(search: ParsedSearch, ranked: RankedMemories, beside: Collection[str]) -> int | None:
     """Return the number of best memories that contain all possible hits; None if any place can. Later rules change the
     places of those that are read alone, unless messages and statements are merged.
     """
     request, messages = search.request, () if ranked.lifts is None else ranked.lifts.signals
-    if request.min_score > 0 or request.named or per_session is not None or RERANKER in ranked.lists:
+    if request.min_score > 0 or request.named or RERANKER in ranked.lists:
         return None
     if len(messages) not in (0, len(ranked.scores)) or asks_past(search.question):
         return None

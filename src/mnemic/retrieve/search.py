@@ -15,6 +15,7 @@ from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.one_moment import one_moment
 from mnemic.retrieve.answer_judgement import (
+    JUDGE,
     in_judged_order,
     is_question,
     judge_answers,
@@ -40,13 +41,13 @@ from mnemic.retrieve.importance import contenders, weigh_importance
 from mnemic.retrieve.later_statements import COMPARED, pairs_to_judge
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
-from mnemic.retrieve.past_questions import THEN, asks_past
+from mnemic.retrieve.past_questions import THEN
 from mnemic.retrieve.past_states import with_past
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
-from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RelevanceModel, measured_with
+from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RELATED, RelevanceModel, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import rerank, texts_of
 from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, may_guess, result_of
@@ -58,9 +59,6 @@ from mnemic.types.search import MESSAGE_CATEGORY
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
-JUDGE = "judge"
-"""Name of the judge of answers among the errors of a result."""
-
 T = TypeVar("T")
 
 
@@ -93,8 +91,7 @@ class Searcher:
     search service (`elsewhere`) is queried with the vector before that read, which returns the current state of its
     hits. A failing list is named in `SearchResult.errors` and the others still answer; if all fail, the first failure
     is raised, so that an outage never looks like "nothing is known". A `reranker` reorders the best hits; if it fails,
-    it is named in `errors` and the order stays. `ranker` is the learned order of messages between people. `per_session`
-    is the number of messages of one conversation that may precede the first ones of others; None: unlimited.
+    it is named in `errors` and the order stays. `ranker` is the learned order of messages between people.
     """
 
     store: RecordStore
@@ -105,7 +102,6 @@ class Searcher:
     early_lists: Mapping[str, RankedList] = field(default_factory=lambda: EARLY_LISTS)
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
-    per_session: int | None = None
     elsewhere: ExternalSearch | None = None
     reranker: Reranker | None = None
     ranker: Ranker | None = None
@@ -129,12 +125,11 @@ class Searcher:
         data: Mapping[str, JsonValue] | None = None,
     ) -> SearchResult:
         """Return the `top_k` best memories for `query`, preceded by those that `bias` adds; an empty query lists the
-        newest. `parts` are the questions that the query consists of, each also searched separately; if empty, rules
-        split it. `named` keeps only memories that the query names. With `known_at` memories are searched in their state
-        of that time. `asked_at` is the reference for times such as "last week". `decisions` reads
-        the keys of which nothing may be found, in place of those of `where`, and the ratings, so that embedding need
-        not wait for them. `data` is a filter
-        on the data of memories that applies to every list (`mnemic.types.filter_language`).
+        newest. `parts` are the questions that the query consists of, each also searched separately. `named` keeps only
+        memories that the query names. With `known_at` memories are searched in their state of that time. `asked_at` is
+        the reference for times such as "last week". `decisions` reads the keys of which nothing may be found, in place
+        of those of `where`, and the ratings, so that embedding need not wait for them. `data` is a filter on the data
+        of memories that applies to every list (`mnemic.types.filter_language`).
 
         Raises MnemicError if every list fails.
         """
@@ -353,8 +348,7 @@ class Searcher:
         """Return the outcome with scores from 0 to 1 and the probabilities."""
         ranked, messages = weighed.ranked, NO_SIGNALS if weighed.ranked.lifts is None else weighed.ranked.lifts.signals
         scores = self._scale_scores(ranked.scores)
-        any_place = self.per_session is not None or self.reranker is not None
-        best = _read_of(search, any_place)
+        best = _read_of(search, self.reranker is not None)
         known, stated = weighed.said.relevances(ranked.lists, scores, messages, best)  # 9: probabilities
         stated = rated_relevances(stated, ranked.read, search.ratings)
         if is_small_talk(search.question.text):  # no memory answers a greeting, however alike
@@ -391,18 +385,20 @@ class Searcher:
         """Return the memories whose importance can decide, with all their data that the result needs, in one read."""
         if not (weight := self.signal_weights.importance):
             return NO_MEMORIES
-        most = len(scores) if search.request.named or self.per_session is not None else search.request.top_k
+        most = len(scores) if search.request.named else search.request.top_k
         order = best_first(scores)
         read = COMPARED if asked_in(search.question.text) is None else READ
         wanted = dict.fromkeys([*contenders(scores, most, weight, order), *order[:read]])
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
     def _judge_of(self, search: ParsedSearch) -> JudgesAnswers | None:
-        """Return the embedder if it judges answers to the query: a question in its language, about no time."""
+        """Return the embedder if it judges answers to the query: a question in its language. What happened in a period,
+        and what was true at an earlier time, is told by the times of statements, which the judge does not read.
+        """
         judge, question = self.embedder, search.question
         if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
             return None
-        of_a_time = asks_past(question) or asks_for_events(question)
+        of_a_time = search.past is not None or asks_for_events(question)
         return judge if is_question(question.text) and not of_a_time else None
 
     async def _judge_answers(
@@ -426,7 +422,10 @@ class Searcher:
         if not judged:
             return weighed
         said = replace(said, words=EverydayWords({one: alike[one] for one in reached & alike.keys()} | judged))
-        return replace(weighed, said=said, ranked=replace(ranked, scores=in_judged_order(ranked.scores, judged)))
+        answers = {one: share for one, share in judged.items() if share >= RELATED}
+        moves = {**ranked.moves, JUDGE: ScoreShift(dict.fromkeys(answers, 0.0), answers)}
+        ordered = in_judged_order(ranked.scores, judged)
+        return replace(weighed, said=said, ranked=replace(ranked, scores=ordered, moves=moves))
 
     def _reader_of(self, search: ParsedSearch) -> JudgesChanges | None:
         """Return the embedder if it reads whether a statement replaces another, and the query lets that be guessed."""
@@ -459,7 +458,7 @@ class Searcher:
         def score_lists(lists: Lists) -> dict[str, float]:
             return self._scale_scores(self._fuse_lists(lists, search.question))
 
-        result = await result_of(search, ranked, snapshot, scored=score_lists, per_session=self.per_session)
+        result = await result_of(search, ranked, snapshot, scored=score_lists)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without}) if without else result
 

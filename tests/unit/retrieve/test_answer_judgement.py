@@ -131,6 +131,17 @@ async def test_what_the_user_says_of_themselves_answers_an_agent_that_asks_for_t
     assert near.relevance < found.relevance / 2
 
 
+async def test_a_question_in_the_past_is_judged_by_what_it_asks_as_well(embedder: CountingEmbedder) -> None:
+    async with told(embedder) as engine:
+        right = await engine.search("Who was it that tuned the harpsichord?", actor=EVA)
+        wrong = await engine.search("What did the tuning of the harpsichord cost?", actor=EVA)
+    assert right.hits[0].memory.content == wrong.hits[0].memory.content == TOLD[4]
+    assert "is read as an answer" in right.hits[0].why
+    assert right.relevance is not None
+    assert wrong.relevance is not None
+    assert wrong.relevance < right.relevance / 2
+
+
 async def test_a_judge_that_fails_is_named_and_the_search_still_answers() -> None:
     embedder = CountingEmbedder(failures=1)
     async with told(embedder) as engine:

@@ -34,7 +34,6 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
         **{f"{name} alone": replace(signless, weights=weights) for name, weights in alone.items()},
         "lists without signs": signless,
         "without the learned order": plain,
-        "at most 3 of a session": replace(full, per_session=3),
         **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},
         **{
             f"without {name}": replace(full, signal_weights=replace(full.signal_weights, **{name: 0.0}))

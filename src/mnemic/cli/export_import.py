@@ -27,6 +27,7 @@ from mnemic.cli.terminal import (
     printable,
     say,
     tally,
+    unwritable,
 )
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
@@ -128,7 +129,7 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
                 file.flush()
             put(part, path)
     except OSError as error:
-        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+        raise unwritable(path, error) from None
 
 
 @click.command("import", cls=Command)

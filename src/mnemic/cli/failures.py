@@ -66,19 +66,27 @@ def exit_code_of_search(reason: str) -> Exit:
 
 # A report carries the reason of a failure, not its hint; the command that mends it is worth more than its place.
 _INSTALL = {"invalid_config:openai": "pip install 'mnemic[openai]'"}
-_UNKNOWN = {"memory_not_found": "no memory of this user has that identifier or key; mnemic list shows them"}
+_UNKNOWN = {
+    "memory_not_found": "no memory of this user has that identifier or key; mnemic list shows them",
+    "invalid_config:api_key": "set MNEMIC_API_KEY or MNEMIC_API_KEY_FILE to the key of the model's server",
+}
 """Hints for errors that name none."""
 
 
 def complain(reason: str, hint: str | None = None) -> None:
     """One line on standard error: `mnemic: <reason> - <hint>`."""
-    hint = _INSTALL.get(reason, hint) or _UNKNOWN.get(reason)
+    hint = hint_of(reason, hint)
     line = reason if not hint else f"{reason} - {hint}"
     try:
         sys.stderr.write(f"{paint('mnemic:', stream=sys.stderr, fg='red')} {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()
     except OSError:
         pass  # nobody listens; the exit code still reports it
+
+
+def hint_of(reason: str, hint: str | None = None) -> str | None:
+    """Return what to do about the error: its own hint, or that of the command line."""
+    return _INSTALL.get(reason, hint) or _UNKNOWN.get(reason)
 
 
 def missing_package(error: Exception) -> errors.MissingExtra | None:

@@ -87,7 +87,14 @@ def write_private(file: str, text: str) -> None:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
             opened.write(text)
     except OSError as error:
-        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+        raise unwritable(file, error) from None
+
+
+def unwritable(file: str | Path, error: OSError) -> InvalidInput:
+    """Return the error for a file that cannot be written: a folder that is missing is named."""
+    folder = Path(file).absolute().parent
+    missing = f"the folder {folder} does not exist"
+    return InvalidInput("file:unwritable", hint=error.strerror if folder.is_dir() else missing)
 
 
 def require_new_file(file: str) -> None:

@@ -8,7 +8,7 @@ import click
 
 from mnemic import requests
 from mnemic.cli.doctor import model_asked
-from mnemic.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.cli.failures import Exit, complain, exit_code_of_run, hint_of
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.memory_requests import carried_out, outcome
 from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, options_of, text_or_stdin
@@ -26,6 +26,7 @@ from mnemic.cli.result_texts import (
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import ask_confirmation, note
 from mnemic.errors import MemoryNotFound
+from mnemic.maintenance.background_capture import OF_MODEL
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Message
 from mnemic.types.json_forms import to_json
@@ -110,6 +111,9 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
         ),
     )
     if report.status == "ok":
+        for reason in (one.removeprefix(OF_MODEL) for one in report.errors if one.startswith(OF_MODEL)):
+            hint = hint_of(reason, model_asked(given.settings(), reason))
+            complain(f"degraded:{reason}", "; ".join(filter(None, ["only the rules read it", hint])))
         return Exit.OK
     complain(report.stop_reason, model_asked(given.settings(), report.stop_reason))
     return exit_code_of_run(report.stop_reason)

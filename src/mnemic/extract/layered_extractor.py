@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from mnemic.errors import InvalidInput, MnemicError, ModelFailed
+from mnemic.errors import InvalidConfig, InvalidInput, MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_other_person, is_users_own
 from mnemic.extract.conversation_context import TURNS_BEFORE, talk_before
 from mnemic.extract.message_context import ALONE, InformedExtractor, MessageContext
@@ -27,7 +27,7 @@ from mnemic.types import Candidate, Deadline, Message, Skipped
 MODELS_SHARE = 0.8
 """Share of the remaining time for the model: what was read is to be written, too."""
 INSTRUCTION = "instruction"
-_UNREADABLE = (ModelFailed, InvalidInput)
+_UNREADABLE = (ModelFailed, InvalidInput, InvalidConfig)
 """Errors of a model's reading that say nothing against the message: the rules have read it."""
 
 
@@ -44,8 +44,8 @@ class LayeredExtractor:
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
     ) -> Extraction:
-        """As `Extractor`; `degraded` if only the rules could read it. Raises ModelFailed only if policy stops the run
-        then.
+        """As `Extractor`; `degraded` if only the rules could read it: the model failed, or cannot be asked for want of
+        its key or its client. Raises that error only if policy stops the run then.
         """
         turns = [*around.before, message]
         certain = await self._certain(turns, len(around.before), policy, budget, deadline, around)

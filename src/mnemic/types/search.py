@@ -222,6 +222,8 @@ class SearchResult(Serialisable):
     @overload
     def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
     def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        if isinstance(place, str):
+            raise TypeError("a search result is a sequence of hits: `result[0].content`, `for hit in result`")
         return self.hits[place]
 
     @property

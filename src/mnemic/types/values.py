@@ -44,7 +44,7 @@ def checked_name(value: object, name: str) -> str:
     Raises InvalidInput (`invalid_input:<name>`) otherwise.
     """
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
-        raise InvalidInput(name, hint="a name has 1 to 128 printable characters")
+        raise InvalidInput(name, hint="a name is a text of 1 to 128 printable characters")
     if value != value.strip() or not is_normalized("NFC", value):
         raise InvalidInput(name, hint="a name has no space at its ends and is in Unicode's normal form C")
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -40,7 +41,7 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
         async with asyncio.timeout(seconds):
             return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
     except (*DRIVER_ERRORS, ValueError) as error:
-        raise _unreachable(error) from None
+        raise _unreachable(dsn, error) from None
 
 
 async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str]) -> Any:
@@ -76,7 +77,7 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
             raise unbound() from None
         if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
             raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
-        raise _unreachable(error) from None
+        raise _unreachable(dsn, error) from None
     return pool
 
 
@@ -104,7 +105,12 @@ def unbound() -> InvalidConfig:
     )
 
 
-def _unreachable(error: BaseException) -> MnemicError:
-    if isinstance(error, TimeoutError | ValueError):
+def _unreachable(dsn: str, error: BaseException) -> MnemicError:
+    if isinstance(error, asyncpg.PostgresError):
+        return as_mnemic_error(error)
+    try:
+        address = urlsplit(dsn)
+        server = f"{address.hostname or 'localhost'}:{address.port or 5432}"
+    except ValueError:
         return StoreUnavailable(hint="check the address of the server")
-    return as_mnemic_error(error)
+    return StoreUnavailable(hint=f"nothing answers at {server}: check the address, and that the server runs")

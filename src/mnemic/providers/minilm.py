@@ -352,7 +352,7 @@ def open_network(name: str, threads: int) -> InferenceSession:
 # One for all memories of a process: each of their own costs a quarter of a second and tens of megabytes, which the
 # allocator does not give back. A forked process must not run its parent's.
 @lru_cache(maxsize=8)
-def _session(name: str, threads: int, process: int) -> InferenceSession:
+def _session(name: str, threads: int, _process: int) -> InferenceSession:
     try:
         import onnxruntime
     except ImportError:

@@ -221,7 +221,7 @@ class SearchResult(Serialisable):
     def __getitem__(self, place: int) -> Hit: ...
     @overload
     def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+    def __getitem__(self, place: Any) -> Hit | tuple[Hit, ...]:
         if isinstance(place, str):
             raise TypeError("a search result is a sequence of hits: `result[0].content`, `for hit in result`")
         return self.hits[place]

@@ -224,7 +224,8 @@ class SearchResult(Serialisable):
     def __getitem__(self, place: Any) -> Hit | tuple[Hit, ...]:
         if isinstance(place, str):
             raise TypeError("a search result is a sequence of hits: `result[0].content`, `for hit in result`")
-        return self.hits[place]
+        found: Hit | tuple[Hit, ...] = self.hits[place]
+        return found
 
     @property
     def degraded(self) -> bool:

@@ -14,7 +14,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 
 ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")

@@ -21,7 +21,7 @@ from mnemic.types import Where
 CHILD = textwrap.dedent(
     """
     import asyncio, os, signal, sys
-    from mnemic.stores import index_image, scope_index
+    from mnemic.stores import scope_index
     from mnemic.stores.sqlite import SqliteStore, index_files
     from mnemic.types import Where
     from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
@@ -43,7 +43,7 @@ CHILD = textwrap.dedent(
                 self.file.flush()
                 die()
 
-    whole, drop = index_image.write, index_files.drop
+    whole, drop = index_files.write_image, index_files.drop
 
     def killed_while_written(index, file, mark):
         whole(index, Dying(file), mark)
@@ -56,7 +56,7 @@ CHILD = textwrap.dedent(
 
     async def main():
         if act == "write":
-            index_image.write = killed_while_written
+            index_files.write_image = killed_while_written
         store = SqliteStore(path)
         await store.open(EMBEDDER.space)
         if act == "remove":

@@ -17,7 +17,7 @@ from mnemic.ports import RecordStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 from tests.faults.failing_calls import FailingStore
 from tests.faults.operations import OPERATIONS, Operation, Prepare
 from tests.faults.scale import size

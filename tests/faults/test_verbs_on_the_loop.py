@@ -22,7 +22,7 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Message
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 from tests.faults.operations import OPERATIONS, SAID_AT
 from tests.faults.scale import size
 from tests.faults.stores import NAMES, store_named

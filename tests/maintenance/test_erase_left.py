@@ -18,8 +18,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Memory, Outcome, Scope, Status
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.consent import subject_token
-from mnemic.write.limiter import tombstone
+from mnemic.write.limiter import subject_token, tombstone
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox import OutboxConsumer
 from mnemic.write.tokenisation import token_prefix

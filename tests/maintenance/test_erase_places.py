@@ -25,9 +25,8 @@ from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
-from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import mark_tenant
-from mnemic.write.limiter import tombstone
+from mnemic.write.limiter import subject_token, tombstone
 from mnemic.write.outbox import OutboxConsumer
 from tests.derived_copy import Copy
 

@@ -7,7 +7,7 @@ import pytest
 from mnemic.bootstrap import build_entity_reader, with_names
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.types import Deadline, Message
-from mnemic.write.redact import Redactor
+from mnemic.write.prepare import Redactor
 
 SECRET = b"k" * 32
 TEXTS = [

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.write.redact import Redactor
+from mnemic.write.prepare import Redactor
 from tests.faults.scale import FULL
 
 SECRET = b"k" * 32

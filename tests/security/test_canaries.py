@@ -27,7 +27,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Message, Origin, Source
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 from tests.faults.scale import size
 from tests.scripted_model import ScriptedModelServer
 from tests.servers import PostgresServer

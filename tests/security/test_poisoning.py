@@ -16,7 +16,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 from tests.faults.scale import size
 
 ANA = Actor(user="ana", session="s1")

@@ -27,7 +27,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 from tests.servers import PostgresServer
 
 SCHEMA = json.loads((Path(subject_export.__file__).parent / "subject-1.schema.json").read_text(encoding="utf-8"))

@@ -37,9 +37,9 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic.write.consent import decide
-from mnemic.write.fingerprint import item_key
+from mnemic.write.limiter import decide_consent
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.prepare import item_key
 
 ADA = Actor(user="ada", workspace="w1", session="s1")
 DAY = timedelta(days=1)
@@ -334,7 +334,7 @@ async def test_what_was_revoked_is_not_found_from_that_moment_on() -> None:
     await gate.write([Candidate(content="aisle tea", key="seat")], actor=ADA)
     assert await gate.hidden_keys(ADA) == {"health"}
     assert said(await gate.retrieve(Intent(query="tea"), actor=ADA)) == ["aisle tea"]
-    await decide(store, gate.clock, "seat", granted=False, user="ada", actor=ADA, policy=gate.policy)
+    await decide_consent(store, gate.clock, "seat", granted=False, user="ada", actor=ADA, policy=gate.policy)
     assert await gate.hidden_keys(ADA) == {"health", "seat"}
     found = await gate.retrieve(Intent(query="tea"), actor=ADA)
     assert (said(found), found.where.hidden_keys) == ([], {"health", "seat"})

@@ -15,7 +15,7 @@ from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 
 
 def manager(path: Path, user: str = "ana") -> MemoryManager:

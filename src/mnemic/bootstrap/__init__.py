@@ -50,7 +50,7 @@ from mnemic.providers.plain_functions import FunctionCompleter, completer_from, 
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.tracing import MemorySpans
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.policy.redaction_policy import RedactionRules

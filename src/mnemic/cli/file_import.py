@@ -35,8 +35,8 @@ from mnemic.reason_codes import (
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit, commit
-from mnemic.write.fingerprint import item_key, request_key
 from mnemic.write.limiter import refuse_if_erased_since
+from mnemic.write.prepare import item_key, request_key
 
 _DIGEST = hashlib.sha256(b"import").hexdigest()
 """Digest of every line: the key alone says what was done."""

@@ -37,11 +37,10 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.filter_language import checked_filter, with_values
-from mnemic.write.fingerprint import item_key
 from mnemic.write.limiter import Limiter, consents, consents_in, marks_of_user
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.prepare import item_key, redact_value
 from mnemic.write.ratings import ratings_in
-from mnemic.write.redact import redact_value
 
 PREFERENCE = "preference"
 """Category in which the extractors store likes and dislikes."""

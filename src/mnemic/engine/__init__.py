@@ -81,14 +81,13 @@ from mnemic.types import (
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.ratings import RatedMemory
 from mnemic.types.values import aware, checked_share
-from mnemic.write.consent import subject_token
+from mnemic.write.draft import WriteRules
 from mnemic.write.forget import forget_matching
-from mnemic.write.limiter import Limiter, consents, marks_of_user, refuse_if_erased_since
+from mnemic.write.limiter import Limiter, consents, marks_of_user, refuse_if_erased_since, subject_token
 from mnemic.write.outbox import OutboxWorker, stop_upkeep
 from mnemic.write.pipeline import MemoryWritePipeline, vault_of
+from mnemic.write.prepare import Redactor
 from mnemic.write.ratings import ratings_in
-from mnemic.write.redact import Redactor
-from mnemic.write.thresholds import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.compose import Composer

@@ -15,8 +15,7 @@ from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG
-from mnemic.write.consent import subject_token
-from mnemic.write.limiter import is_erased_in
+from mnemic.write.limiter import is_erased_in, subject_token
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200

@@ -36,14 +36,13 @@ from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, GateRefusal, blocked_receipt, receipt_of
-from mnemic.write.consent import subject_token
 from mnemic.write.decide import peers_of
 from mnemic.write.derived_memories import mark_tenant, sources_of
 from mnemic.write.draft import Draft
-from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.limiter import consent_prefix
+from mnemic.write.limiter import consent_prefix, subject_token
 from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.prepare import fingerprint_of
 from mnemic.write.revise import candidate_of
 from mnemic.write.tokenisation import keep
 

@@ -17,8 +17,7 @@ from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFai
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, Scope, WriteReceipt, checked_identifier
 from mnemic.types.identity import new_id
-from mnemic.write.consent import subject_token
-from mnemic.write.limiter import apply_of_user, refuse_if_erased_since
+from mnemic.write.limiter import apply_of_user, refuse_if_erased_since, subject_token
 
 KEPT = 20
 """Maximum number of imports per user whose progress is stored, and of those that can be taken back; the oldest is

@@ -16,8 +16,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Message
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
-from mnemic.write.consent import subject_token
-from mnemic.write.limiter import apply_of_user
+from mnemic.write.limiter import apply_of_user, subject_token
 
 LEASE = timedelta(minutes=5)
 _QUEUE = "waiting/"

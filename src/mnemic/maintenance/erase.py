@@ -27,9 +27,8 @@ from mnemic.ports.record_store import VacuumStatus
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
-from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import derived_from
-from mnemic.write.limiter import ENDED, consent_prefix, tombstone
+from mnemic.write.limiter import ENDED, consent_prefix, subject_token, tombstone
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox import OutboxConsumer, drain
 from mnemic.write.ratings import ratings_mark

@@ -17,7 +17,7 @@ from mnemic.types import Actor, Memory, Status, checked_identifier
 from mnemic.types.json_forms import Serialisable
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.audited_changes import AuditedWriter
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

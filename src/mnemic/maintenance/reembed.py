@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import commit
-from mnemic.write.embedding import index_text, round_vectors
+from mnemic.write.prepare import index_text, round_vectors
 
 BATCH = 64
 _ATTEMPTS = 100

@@ -29,7 +29,7 @@ from mnemic.types.json_forms import Serialisable
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.audited_changes import AuditedWriter, latest
-from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.prepare import fingerprint_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

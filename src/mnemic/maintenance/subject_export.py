@@ -25,8 +25,8 @@ from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope,
 from mnemic.types.identity import token_of
 from mnemic.types.json_forms import to_json
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.fingerprint import request_owner
 from mnemic.write.limiter import consent_prefix, tombstone
+from mnemic.write.prepare import request_owner
 from mnemic.write.ratings import ratings_in, ratings_mark
 from mnemic.write.tokenisation import TokenVault, marker_of, vault_prefix
 from mnemic.write.turn_log import as_dict as as_json

@@ -86,7 +86,7 @@ class RowStore(Protocol):
         """Run `work` in one transaction and commit it; the result is returned only once the commit is durable.
 
         `work` may run again from the start after a lost race; it may await only the transaction, and other awaits are
-        refused (`mnemic.stores.transaction_work`, `mnemic.stores.transaction_work`). If it raises, nothing is
+        refused (`mnemic.stores.store_verbs`, `mnemic.stores.store_verbs`). If it raises, nothing is
         committed. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 

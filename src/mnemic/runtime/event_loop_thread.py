@@ -1,8 +1,11 @@
-"""One event loop in a separate thread, through which synchronous callers reach asynchronous code."""
+"""One event loop in a separate thread, through which synchronous callers reach asynchronous code. After a fork, which
+copies neither threads nor locks, a call is refused: waiting for them would block forever.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
@@ -12,7 +15,27 @@ from threading import Lock, Thread, get_ident
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from mnemic.runtime.fork_check import OneProcess
+from mnemic.errors import StoreUnavailable
+
+
+class OneProcess:
+    """The process in which something was opened."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    @property
+    def left(self) -> bool:
+        """True in a process that was forked off since."""
+        return os.getpid() != self._process
+
+    def check(self) -> None:
+        """Raise StoreUnavailable (`store_unavailable:forked`) in a process that was forked off since."""
+        if os.getpid() != self._process:
+            raise StoreUnavailable(
+                "forked", hint="it was opened before the process forked: open a new one in the child"
+            )
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

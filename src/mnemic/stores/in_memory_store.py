@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from mnemic.ports.database_backend import Row, RowChange, RowReads, Table
 from mnemic.stores.row_store_adapter import LayeredStore
-from mnemic.stores.transaction_work import run_through
+from mnemic.stores.store_verbs import run_through
 from mnemic.types import Deadline
 from mnemic.types.store_reads import Capabilities
 

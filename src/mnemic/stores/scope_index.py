@@ -3,28 +3,247 @@
 One index per scope, so that the cost of a search and its statistics depend on the scope's own memories and never on
 other people's. Up to `EXACT_UP_TO` memories, vectors are compared exactly, one product for each. Beyond that, 1-bit
 quantised vectors preselect candidates, and if the store can read vectors again, full vectors are not cached.
+
+The image of an index is its columns one after the other, as they are in memory, so that a new process takes them over
+instead of building them from rows. It begins with its head in JSON, one line, which gives type, length and checksum of
+each column. No code is run to read it, and an unexpected type is refused.
 """
 
 from __future__ import annotations
 
+import json
 import threading
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import compress
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.stores.batched_similarity import BatchedSimilarity
+from mnemic.language.text.bm25 import BM25
 from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
-from mnemic.stores.columns import AppendOnlyColumn, NarrowColumn, SparseColumn, any_of, latest, numbers_in
-from mnemic.stores.identifiers import Identifiers
-from mnemic.stores.postings import ActivePlaces, Postings, Quoted, active_of, containing, text_scores
-from mnemic.stores.vectors import Read, Vectors
+from mnemic.stores.columns import (
+    AppendOnlyColumn,
+    BatchedSimilarity,
+    Identifiers,
+    NameLookup,
+    NarrowColumn,
+    QuantisedVectors,
+    Read,
+    SparseColumn,
+    Vectors,
+    any_of,
+    latest,
+    numbers_in,
+)
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
+
+_SPAN = 1 << 16
+"""Places of one part: a place inside it takes two bytes, and putting a part in order little room."""
+
+_BATCH = 1 << 14
+_TAIL = 4096
+_HALF = np.uint64(32)
+_LOWER = np.uint64(0xFFFFFFFF)
+_NONE = (np.zeros(0, np.int64), np.zeros(0))
+
+
+class PostingsSegment(NamedTuple):
+    """Terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
+
+    first: int
+    terms: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
+    places: NDArray[np.uint16]
+    counts: NDArray[Any]
+
+    @property
+    def nbytes(self) -> int:
+        return self.terms.nbytes + self.starts.nbytes + self.places.nbytes + self.counts.nbytes
+
+    def places_with_term(self, term: np.uint32) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
+            return None
+        inside = slice(int(self.starts[at]), int(self.starts[at + 1]))
+        return self.places[inside] + np.int64(self.first), self.counts[inside]
+
+
+def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> PostingsSegment:
+    """Return the part of these postings, which are in the order of their terms."""
+    begins = np.flatnonzero(terms[1:] != terms[:-1]) + 1
+    starts = np.concatenate([[0], begins, [len(terms)]]) if len(terms) else np.zeros(1)
+    most = int(counts.max()) if len(counts) else 0
+    # Most terms occur a few times in a text: one byte is enough in nearly every part.
+    narrow = counts.astype(np.min_scalar_type(most))
+    return PostingsSegment(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
+
+
+def _nothing(first: int) -> PostingsSegment:
+    return _part(first, np.zeros(0, np.uint32), np.zeros(0, np.uint16), np.zeros(0, np.uint8))
+
+
+class Postings:
+    """Places that have a term in one field, and how often: parts sorted by term, the last with an unsorted tail."""
+
+    def __init__(self) -> None:
+        self._full: list[PostingsSegment] = []
+        self._open = _nothing(0)
+        self._late_terms, self._late_places, self._late_counts = self._tail()
+        self._waiting: list[bytes] = []
+        self._waiting_bytes = 0
+        self.lengths = NarrowColumn()
+
+    @staticmethod
+    def _tail() -> tuple[AppendOnlyColumn, AppendOnlyColumn, AppendOnlyColumn]:
+        return AppendOnlyColumn(np.uint32), AppendOnlyColumn(np.uint16), AppendOnlyColumn(np.uint32)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        tail = self._late_terms.nbytes + self._late_places.nbytes + self._late_counts.nbytes
+        parts = sum(part.nbytes for part in (*self._full, self._open))
+        # Pending values are as they came, an object for each place.
+        waiting = self._waiting_bytes + 40 * len(self._waiting)
+        return parts + tail + waiting + self.lengths.nbytes
+
+    def extend(self, fields: Sequence[bytes]) -> None:
+        """Append the field of each further place; it is found from the next `catch_up` on."""
+        self._waiting += fields
+        self._waiting_bytes += sum(map(len, fields))
+        # Bounds the unmerged fields of a process that only writes.
+        if len(self._waiting) >= _SPAN:
+            self.catch_up()
+
+    def catch_up(self) -> bool:
+        """Merge appended values; return True if there were any. A writer needs only vectors and leaves this to the next
+        search for words.
+        """
+        fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        taken = 0
+        while taken < len(fields):
+            room = self._open.first + _SPAN - len(self.lengths.all)
+            batch = fields[taken : taken + min(room, _BATCH)]
+            self._take(batch)
+            taken += len(batch)
+            if len(batch) == room:
+                self._settle()
+                self._full.append(self._open)
+                self._open = _nothing(len(self.lengths.all))
+        # The tail may grow with the part: sorting at a fixed size would take quadratic time in all.
+        if len(self._late_terms.all) > _TAIL + len(self._open.places) // 16:
+            self._settle()
+        return bool(fields)
+
+    def places_with_term(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the places that contain `term`, each once, and how often."""
+        if not (self._full or len(self._open.terms) or len(self._late_terms)):
+            return _NONE  # as the contexts of most scopes are
+        wanted = np.uint32(term)
+        found = [rows for part in (*self._full, self._open) if (rows := part.places_with_term(wanted)) is not None]
+        # The tail is unsorted, so it is scanned; it is short.
+        late = np.flatnonzero(self._late_terms.all == wanted)
+        if len(late):
+            found.append((self._late_places.all[late] + np.int64(self._open.first), self._late_counts.all[late]))
+        if not found:
+            return _NONE
+        if len(found) == 1:
+            return found[0][0], found[0][1].astype(np.float64)
+        places, counts = zip(*found, strict=True)
+        return np.concatenate(places), np.concatenate(counts, dtype=np.float64)
+
+    def _take(self, fields: Sequence[bytes]) -> None:
+        """Append these fields to the tail; they fit into the open part."""
+        first = len(self.lengths.all) - self._open.first
+        offsets = np.repeat(np.arange(len(fields)), [len(field) // 4 for field in fields])
+        terms = np.frombuffer(b"".join(fields), "<u4")
+        offsets, terms = offsets[terms != 0], terms[terms != 0]
+        self.lengths.extend(np.bincount(offsets, minlength=len(fields)))
+        # Term and place in one integer: a single sort orders by both.
+        pairs, counts = np.unique(terms.astype(np.uint64) << _HALF | offsets.astype(np.uint64), return_counts=True)
+        self._late_terms.extend(pairs >> _HALF)
+        self._late_places.extend((pairs & _LOWER) + np.uint64(first))
+        self._late_counts.extend(counts)
+
+    def _settle(self) -> None:
+        """Sort the tail into the open part."""
+        part = self._open
+        terms = np.concatenate([np.repeat(part.terms, np.diff(part.starts)), self._late_terms.all])
+        order = np.argsort(terms, kind="stable")
+        places = np.concatenate([part.places, self._late_places.all])[order]
+        counts = np.concatenate([part.counts, self._late_counts.all])[order]
+        self._open = _part(part.first, terms[order], places, counts)
+        self._late_terms, self._late_places, self._late_counts = self._tail()
+
+
+class Quoted(NamedTuple):
+    """Phrases that a memory must contain, word next to word: their terms, and a function that says of each of some rows
+    with all these terms whether it contains the phrases. An index does not know the order of terms.
+    """
+
+    terms: Collection[int]
+    kept: Callable[[Sequence[int]], list[bool]]
+
+
+def containing(fields: tuple[Postings, Postings], terms: Iterable[int], size: int) -> NDArray[np.bool_]:
+    """Mark those of `size` places that have all of `terms`, in whichever field."""
+    found = np.ones(size, np.bool_)
+    for term in terms:
+        holders = np.zeros(size, np.bool_)
+        for field in fields:
+            holders[field.places_with_term(term)[0]] = True
+        found &= holders
+    return found
+
+
+class ActivePlaces(NamedTuple):
+    """The places that count in a state of a scope, their number, and the average length of each field there."""
+
+    places: NDArray[np.bool_]
+    total: int
+    averages: tuple[float, ...]
+
+    def holding(self, holders: NDArray[np.int64]) -> int:
+        """Return the number of `holders` that count."""
+        return len(holders) if self.total == len(self.places) else int(np.count_nonzero(self.places[holders]))
+
+
+def active_of(fields: Iterable[Postings], active: NDArray[np.bool_]) -> ActivePlaces:
+    """Return what every search in one state of a scope needs of its `active` places."""
+    total = int(np.count_nonzero(active))
+    sums = [int(field.lengths.all[active].sum(dtype=np.int64)) for field in fields]
+    return ActivePlaces(active, total, tuple(found / max(total, 1) or 1.0 for found in sums))
+
+
+def text_scores(fields: tuple[Postings, Postings], active: ActivePlaces, terms: Iterable[int]) -> NDArray[np.float64]:
+    """Return the score of every place; `fields` are the contents and the contexts, `active` the places that count."""
+    scores = np.zeros(len(active.places))
+    weights = BM25.content_weight, BM25.context_weight
+    total, averages = active.total, active.averages
+    lengths = [field.lengths.all for field in fields]
+    frequency = np.zeros_like(scores)
+    for term in terms:
+        found = [(number, *field.places_with_term(term)) for number, field in enumerate(fields)]
+        found = [one for one in found if len(one[1])]
+        # Most terms are in one of the fields: nothing has to be added up then.
+        if len(found) == 1:
+            number, holders, counts = found[0]
+            gained = BM25.frequency(weights[number], counts, lengths[number][holders], averages[number])
+        else:
+            holders = np.zeros(0, np.int64)
+            for number, places, counts in found:
+                holders = np.concatenate([holders, places[frequency[places] == 0]])
+                frequency[places] += BM25.frequency(weights[number], counts, lengths[number][places], averages[number])
+            gained = frequency[holders]
+            frequency[holders] = 0.0
+        idf = BM25.idf(total, active.holding(holders))
+        scores[holders] += BM25.gain(idf, gained)
+    return scores
+
 
 _GONE = -1
 _WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
@@ -144,7 +363,7 @@ class ScopeIndex:
         self._weight = None
 
     def taken_over(self, names: Sequence[str | None], *, live: int, seen: int) -> None:
-        """Continue with columns that were loaded from an image (`index_image`)."""
+        """Continue with columns that were loaded from an image."""
         self.names, self._live, self.seen = list(names), live, seen
         self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
@@ -493,3 +712,132 @@ class IndexCache:
             while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
                 dropped, _ = self._slots.popitem(last=False)
                 self._sizes.pop(dropped, None)
+
+
+FORMAT = 1
+"""To be raised with every change in the meaning of a column: an image of another format is not read."""
+
+_ALIGNED = 64
+"""Bytes, a cache line: columns begin at multiples of it, so that numpy reads them in place."""
+_OWN = (AppendOnlyColumn, SparseColumn, Postings, Vectors, QuantisedVectors, Identifiers, NameLookup)
+_COLUMNS = ("_identifiers", "_vectors", "_named", "_said", "_cues", "_happened", "_times", "_content", "_context")
+_DERIVED = frozenset({"_column", "_key", "_late", "_waiting"})
+"""Attributes that are not in an image: they refer to other columns, or are empty once an index is settled."""
+
+
+class UnusableImage(ValueError):
+    """The bytes are no image, or not one that this index can load."""
+
+
+def write_image(index: ScopeIndex, file: BinaryIO, mark: Mapping[str, Any]) -> None:
+    """Write the index to `file`; `mark` is stored in its head. Raises OSError."""
+    index.settle()
+    arrays: list[NDArray[Any]] = []
+    columns = {name: _describe_value(vars(index)[name], arrays) for name in _COLUMNS}
+    lengths = [array.nbytes for array in arrays]
+    checks = [zlib.crc32(_bytes(array)) for array in arrays]
+    said = {"names": index.names, "live": len(index), "seen": index.seen, "columns": columns}
+    head = json.dumps({"format": FORMAT, "mark": dict(mark), "lengths": lengths, "checks": checks} | said).encode()
+    # The checksum of the head comes first, in eight digits, so that a damaged head is never parsed.
+    checked = b"%08x" % zlib.crc32(head) + head + b"\n"
+    file.write(checked + bytes(-len(checked) % _ALIGNED))
+    for array in arrays:
+        file.write(_bytes(array))
+        file.write(bytes(-array.nbytes % _ALIGNED))
+
+
+def read_image(data: bytearray, index: ScopeIndex, mark: Mapping[str, Any]) -> None:
+    """Let `index`, an empty one, load the image in `data`; it uses these bytes from then on. Raises Unfit if they are
+    damaged, of another format, or have another mark; the index is of no use then.
+    """
+    try:
+        end = data.index(b"\n") + 1
+        said = bytes(data[8 : end - 1])
+        if int(data[:8], 16) != zlib.crc32(said):
+            raise UnusableImage("head")
+        head = json.loads(said)
+        if head["format"] != FORMAT or head["mark"] != dict(mark):
+            raise UnusableImage("mark")
+        parts, at = [], end + -end % _ALIGNED
+        for length, check in zip(head["lengths"], head["checks"], strict=True):
+            part = memoryview(data)[at : at + length]
+            if len(part) != length or zlib.crc32(part) != check:
+                raise UnusableImage("column")
+            parts.append(part)
+            at += length + -length % _ALIGNED
+        for name in _COLUMNS:
+            _restore(vars(index), name, head["columns"][name], parts)
+        index.taken_over(head["names"], live=head["live"], seen=head["seen"])
+    except UnusableImage:
+        raise
+    # A file may contain anything. For any error in its shape, the index is built from rows instead.
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError, RecursionError) as error:
+        raise UnusableImage("shape") from error
+
+
+def _bytes(array: NDArray[Any]) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+
+
+def _describe_value(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    """Return the JSON form of a value, its arrays moved into `arrays`."""
+    if isinstance(value, AppendOnlyColumn):
+        return {"room": _describe_value(value.all, arrays)} | _numbers(value)
+    if isinstance(value, PostingsSegment):
+        return {"part": [_describe_value(one, arrays) for one in value]}
+    if isinstance(value, _OWN):
+        return {name: _describe_value(one, arrays) for name, one in vars(value).items() if name not in _DERIVED}
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1, "type": value.dtype.descr, "shape": value.shape}
+    if isinstance(value, Mapping):
+        return {"pairs": [[key, _describe_value(one, arrays)] for key, one in value.items()]}
+    if isinstance(value, list):
+        return {"items": [_describe_value(one, arrays) for one in value]}
+    return {"value": value}
+
+
+def _numbers(column: AppendOnlyColumn) -> dict[str, Any]:
+    return {name: value for name, value in vars(column).items() if isinstance(value, int) and name != "_size"}
+
+
+def _restore(holder: dict[str, Any], name: str, said: Any, parts: list[memoryview]) -> None:
+    """Give the attribute `name` the value that was described: a column in place, for other columns refer to it."""
+    present = holder[name]
+    if isinstance(present, AppendOnlyColumn) and "room" in said:
+        present.take_over(_array(said["room"], parts))
+        vars(present).update({key: int(value) for key, value in said.items() if key in _numbers(present)})
+    elif isinstance(present, _OWN) and said != {"value": None}:
+        for attribute in vars(present):
+            if attribute not in _DERIVED:
+                _restore(vars(present), attribute, said[attribute], parts)
+    elif isinstance(present, Mapping) and present and isinstance(next(iter(present.values())), _OWN):
+        for key, one in said["pairs"]:
+            _restore(holder[name], key, one, parts)
+    elif isinstance(present, list) and present and isinstance(present[0], _OWN):
+        for column, one in zip(present, said["items"], strict=True):
+            _restore({"column": column}, "column", one, parts)
+    else:
+        holder[name] = _value(said, parts)
+
+
+def _value(said: Any, parts: list[memoryview]) -> Any:
+    if "array" in said:
+        return _array(said, parts)
+    if "part" in said:
+        return PostingsSegment(*(_value(one, parts) for one in said["part"]))
+    if "items" in said:
+        return [_value(one, parts) for one in said["items"]]
+    if "pairs" in said:
+        return {key: _value(one, parts) for key, one in said["pairs"]}
+    return said["value"]
+
+
+def _array(said: Any, parts: list[memoryview]) -> NDArray[Any]:
+    fields = [tuple(one) for one in said["type"]]
+    kind = np.dtype(fields[0][1]) if len(fields) == 1 and not fields[0][0] else np.dtype(fields)
+    # A column of objects would take the bytes of the file for addresses.
+    if kind.hasobject:
+        raise UnusableImage("type")
+    part = parts[said["array"]]
+    return np.frombuffer(part, kind).reshape(said["shape"]) if len(part) else np.zeros(said["shape"], kind)

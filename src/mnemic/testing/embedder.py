@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from mnemic.errors import EmbedderFailed
 from mnemic.language.text.analyse import terms
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic.write.embedding import round_vectors
+from mnemic.write.prepare import round_vectors
 
 _PLACES_PER_WORD = 4
 

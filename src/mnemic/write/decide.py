@@ -50,7 +50,7 @@ from mnemic.reason_codes import (
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
 from mnemic.types.measures import cosine_in_space, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
-from mnemic.write.fingerprint import fingerprint_of, normal_form
+from mnemic.write.prepare import fingerprint_of, normal_form
 
 MAX_LINEAGE = 64
 """Originals that one memory may represent, and how far back its history is followed."""

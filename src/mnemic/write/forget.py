@@ -11,8 +11,8 @@ from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, ForgetResult, Memory, Origin, Scope, Trust, subject_of
 from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.consent import subject_token
 from mnemic.write.derived_memories import delete_memories, derived_from, remove
+from mnemic.write.limiter import subject_token
 from mnemic.write.tokenisation import sweep
 from mnemic.write.turn_log import forget_turns
 

@@ -3,12 +3,16 @@ transaction.
 
 A consent is one mark per user and key, an erasure one per user. The names of marks carry a keyed hash of the user, so
 that they reveal nothing to a reader of the file alone.
+
+A full quota evicts the oldest first. Closed memories (superseded, expired, rejected) go before a write is refused: one
+value that changes often does not fill a quota with its past. Active ones go only if the quota allows it. They are
+removed in the transaction that writes the new memory, each with its line in the audit log and its entry in the outbox.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,21 +20,102 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from mnemic.errors import WriteBlocked
 from mnemic.policy.grant import consent_required, retention_denied
-from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, Quota
-from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
+from mnemic.policy.key_rules import Policy
+from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, Quota, makes_room
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Status, Usage
 from mnemic.types.identity import token_of
 from mnemic.types.scope import checked_actor
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.decide import is_known, live
-from mnemic.write.eviction import CLOSED, evict_first, evicted_if_closed, room_in
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Reads, RecordStore
     from mnemic.ports.record_store import Marks, MarksAndDuplicate
+    from mnemic.unit_of_work import Unit
     from mnemic.write.draft import Draft
+
+
+EVICTED = "evicted"
+"""Action in the audit log for an evicted memory."""
+CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
+NEAR = 64
+"""Number of rows below the limit from which eviction is prepared, and of memories evicted for one portion."""
+# Bounds the time before a write: among 2,000 memories the oldest are old enough.
+_PAGE, _PAGES = 500, 4
+
+
+async def room_in(store: RecordStore, limits: Limits, actor: Actor, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
+    """Find those of the actor's own memories that may be evicted, in order; empty if no quota is near its limit.
+    `usages` is the user's usage by kind. Raises StoreFailed.
+    """
+    near = [quota for quota in limits.quotas if quota.per == "user" and _is_filling(quota, usages)]
+    if not near:
+        return ()
+    found = await _oldest(store, actor, CLOSED, _kinds(near))
+    giving = [quota for quota in near if quota.on_full == "evict"]
+    if giving and len(found) < NEAR:
+        found += await _oldest(store, actor, (Status.ACTIVE,), _kinds(giving))
+    return tuple(found[:NEAR])
+
+
+async def evict_first(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
+    """Remove the first memory of `room` that is unchanged and may relieve the quota of `reason`."""
+    kinds = makes_room(reason)
+    for memory in room if kinds is not None else ():
+        if kinds != (None,) and (memory.kind,) != kinds:
+            continue
+        present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+        # Chosen before the transaction: a memory confirmed or corrected since then is worth keeping.
+        if present is None or (present.version, present.status) != (memory.version, memory.status):
+            continue
+        return await unit.apply(Mutation.removal(present, EVICTED, actor=actor, at=at))
+    return False
+
+
+async def evicted_if_closed(unit: Unit, room: Sequence[Memory], reason: str, *, actor: Actor, at: datetime) -> bool:
+    """Remove the first memory of `room` that this transaction has closed, and may relieve the quota of `reason`."""
+    kinds = makes_room(reason)
+    for memory in room if kinds is not None else ():
+        present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+        fits = kinds == (None,) or (memory.kind,) == kinds
+        if fits and present is not None and present.status in CLOSED:
+            return await unit.apply(Mutation.removal(present, EVICTED, actor=actor, at=at))
+    return False
+
+
+def _is_filling(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
+    used = [usage for kind, usage in usages.items() if quota.kind in (None, kind)]
+    rows, size = sum(usage.rows for usage in used), sum(usage.bytes for usage in used)
+    return (quota.rows is not None and rows + NEAR >= quota.rows) or (
+        quota.bytes is not None and size >= quota.soft * quota.bytes
+    )
+
+
+def _kinds(quotas: Sequence[Quota]) -> frozenset[Kind]:
+    named = [quota.kind for quota in quotas]
+    return frozenset(Kind) if None in named else frozenset(kind for kind in named if kind is not None)
+
+
+async def _oldest(
+    store: RecordStore, actor: Actor, statuses: Collection[Status], kinds: frozenset[Kind]
+) -> list[Memory]:
+    """Return the user's memories of these states, those that were last changed longest ago first."""
+    found: list[Memory] = []
+    after = None
+    for _ in range(_PAGES):
+        page = await store.scan(
+            actor.tenant, statuses=statuses, scope=actor.scope(Level.USER), after=after, limit=_PAGE
+        )
+        found += [memory for memory in page if memory.kind in kinds]
+        if len(page) < _PAGE:
+            break
+        after = page[-1].memory_id
+    return sorted(found, key=lambda memory: (memory.updated_at, memory.memory_id))[:NEAR]
+
 
 # Of a large limit a tenth, of a small one at least the crowd: far from both, writers need not wait.
 _LAST_PART = 0.1
@@ -256,3 +341,44 @@ async def _revocation_reason(tx: Reads, token: str, actor: Actor, named: str) ->
     key = canonical_key(named)
     decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key, lock="shared")
     return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None
+
+
+async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
+    """Return the pseudonym of a user for places where the name must not appear; see `token_of`."""
+    return token_of(await store.secret(tenant), user)
+
+
+async def decide_consent(
+    store: RecordStore, clock: Clock, key: str, *, granted: bool, user: str, actor: Actor, policy: Policy
+) -> str:
+    """Store the decision of `user` about `key`, with its line in the audit log; return the canonical key.
+
+    The audit log names keys of the policy; of others it has a keyed hash, because they may reveal something about a
+    person. The decision takes effect in every process once this returns; repeating it changes nothing. Raises
+    InvalidInput for an invalid key, WriteBlocked (`retention_denied`) for a user who was erased meanwhile, or for good.
+    """
+    name = canonical_key(key)
+    token = await subject_token(store, actor.tenant, user)
+    shown_key = name if name in (policy.keys or ()) else await subject_token(store, actor.tenant, f"key\x1f{name}")
+    now: datetime = clock.now()
+
+    decided = Mutation.line(
+        "consent_granted" if granted else "consent_revoked",
+        actor=actor,
+        at=now,
+        detail={"subject": token, "key": shown_key, "agent": actor.agent},
+        marks={consent_prefix(token) + name: json.dumps({"granted": granted, "at": now.isoformat()})},
+    )
+
+    read_at = words_read_at()
+
+    async def work(unit: Unit) -> None:
+        if await is_erased(unit.reads, actor.tenant, token, read_at=read_at):
+            raise WriteBlocked(retention_denied(ERASED))
+        # Writes under the key that passed the check share the lock: once this is committed, so are they.
+        known = await unit.reads.find_mark(actor.tenant, consent_prefix(token) + name, lock="exclusive")
+        if known is None or json.loads(known)["granted"] is not granted:
+            await unit.apply(decided)
+
+    await commit(store, work)
+    return name

@@ -18,7 +18,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSp
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
-from mnemic.write.embedding import index_text, round_vectors
+from mnemic.write.prepare import index_text, round_vectors
 
 BATCH = 64
 _LEFT = "unembedded/"

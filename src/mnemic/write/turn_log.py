@@ -19,8 +19,7 @@ from mnemic.language.sentences.requests_about_memory import asked_of_memory
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.consent import subject_token
-from mnemic.write.limiter import is_erased
+from mnemic.write.limiter import is_erased, subject_token
 
 if TYPE_CHECKING:
     from mnemic.write.tokenisation import TokenVault

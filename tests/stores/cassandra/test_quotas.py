@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.stores.transaction_work import Step
+from mnemic.stores.store_verbs import Step
 from mnemic.testing.record_store.fixtures import EMBEDDER, day, memory, remember, scope
 from mnemic.types import Kind
 

@@ -16,7 +16,7 @@ from mnemic.ports.database_backend import RowReads
 from mnemic.stores.cassandra import CassandraStore, commit, journal, tenant_totals
 from mnemic.stores.cassandra.routing import COUNTED, LATEST, Partition
 from mnemic.stores.row_store_adapter.transaction import usage as full_count
-from mnemic.stores.transaction_work import Step
+from mnemic.stores.store_verbs import Step
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, remember, scope
 from mnemic.types import AuditEvent, Kind, Memory, Usage
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from mnemic.stores.transaction_work import Step, drive
+from mnemic.stores.store_verbs import Step, drive
 
 
 class Port:

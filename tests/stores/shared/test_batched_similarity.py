@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from mnemic.stores.batched_similarity import products
+from mnemic.stores.columns import products
 
 WOKEN = """
 from pathlib import Path
 import threading
 import numpy as np
-from mnemic.stores.batched_similarity import products
+from mnemic.stores.columns import products
 
 def others():
     main = threading.get_native_id()

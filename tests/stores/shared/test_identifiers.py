@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.stores import identifiers as module
-from mnemic.stores.identifiers import Identifiers
+from mnemic.stores import columns as module
+from mnemic.stores.columns import Identifiers
 from mnemic.types.identity import new_id
 
 _NAMES = st.one_of(

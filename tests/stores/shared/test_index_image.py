@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from mnemic.stores import scope_index
 from mnemic.stores.codec import CUES
-from mnemic.stores.index_image import UnusableImage, read, write
-from mnemic.stores.scope_index import IndexEntry, ScopeIndex
+from mnemic.stores.scope_index import IndexEntry, ScopeIndex, UnusableImage, read_image, write_image
 from mnemic.testing.record_store import EMBEDDER, scope
 from mnemic.types import Where
 
@@ -57,13 +56,13 @@ def filled(count: int) -> ScopeIndex:
 
 def image(index: ScopeIndex) -> bytearray:
     file = BytesIO()
-    write(index, file, MARK)
+    write_image(index, file, MARK)
     return bytearray(file.getvalue())
 
 
 def taken_over(data: bytearray) -> ScopeIndex:
     index = ScopeIndex(EMBEDDER.space.dimension, rereads=True)
-    read(data, index, MARK)
+    read_image(data, index, MARK)
     return index
 
 
@@ -104,7 +103,7 @@ def test_one_that_keeps_its_vectors_has_them_in_its_image(monkeypatch: pytest.Mo
 def test_another_mark_is_refused() -> None:
     data = image(filled(30))
     with pytest.raises(UnusableImage):
-        read(data, ScopeIndex(EMBEDDER.space.dimension, rereads=True), MARK | {"mark": "2"})
+        read_image(data, ScopeIndex(EMBEDDER.space.dimension, rereads=True), MARK | {"mark": "2"})
 
 
 WHOLE = []

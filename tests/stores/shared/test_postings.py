@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from mnemic.stores import postings as module
-from mnemic.stores.postings import Postings
+from mnemic.stores import scope_index as module
+from mnemic.stores.scope_index import Postings
 
 
 @pytest.mark.parametrize("span", [1 << 16, 1000, 701])

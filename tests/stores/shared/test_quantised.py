@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic.stores.vectors import QuantisedVectors
+from mnemic.stores.columns import QuantisedVectors
 
 
 def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:

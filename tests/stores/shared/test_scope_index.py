@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.stores import batched_similarity, scope_index, vectors
+from mnemic.stores import columns, scope_index
 from mnemic.stores.codec import CUES
 from mnemic.stores.scope_index import IndexEntry, ScopeIndex
 from mnemic.testing.record_store import EMBEDDER, scope
@@ -87,7 +87,7 @@ def test_memory_in_use_grows_with_what_is_held() -> None:
 
 def test_a_large_index_answers_as_an_exact_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_index, "EXACT_UP_TO", 300)
-    monkeypatch.setattr(vectors, "_LEAST", 200)
+    monkeypatch.setattr(columns, "_LEAST", 200)
     index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 401)])
     small = index.nbytes
@@ -127,11 +127,11 @@ def test_what_is_near_is_the_same_whether_it_was_expected_or_not() -> None:
 
 
 def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batched_similarity, "MOST", 2)
+    monkeypatch.setattr(columns, "MAX_VECTORS", 2)
     index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
-    index.expect(vectors, 0.6)
+    index.expect(columns, 0.6)
     known = [index._expected.find_near(vector, 0.6, 100) is not None for vector in vectors]
     assert known == [False, False, True, True]
 
@@ -140,8 +140,8 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
 def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
     monkeypatch: pytest.MonkeyPatch, rows_at_a_time: int
 ) -> None:
-    monkeypatch.setattr(batched_similarity, "_MAX_NEAR", 20)
-    monkeypatch.setattr(batched_similarity, "_ROWS", rows_at_a_time)
+    monkeypatch.setattr(columns, "_MAX_NEAR", 20)
+    monkeypatch.setattr(columns, "_ROWS", rows_at_a_time)
     index, plain = ScopeIndex(64), ScopeIndex(64)
     asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 999)]
     for one in (index, plain):
@@ -240,9 +240,9 @@ def test_a_lean_index_says_what_a_whole_one_says_of_what_it_looks_at(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scope_index, "EXACT_UP_TO", sized)
-        patch.setattr(vectors, "_LEAST", 6)
-        patch.setattr(vectors, "_FEWEST", 3)
-        patch.setattr(vectors, "_TIMES", 2)
+        patch.setattr(columns, "_LEAST", 6)
+        patch.setattr(columns, "_FEWEST", 3)
+        patch.setattr(columns, "_TIMES", 2)
         whole, lean, rows = ScopeIndex(64), ScopeIndex(64, rereads=True), Rows()
         stored: dict[int, IndexEntry] = {}
         for turn, (step, numbers) in enumerate(steps):

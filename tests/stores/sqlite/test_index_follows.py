@@ -15,7 +15,7 @@ from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.stores.sqlite.rows import Rows
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Origin, Source, Where
-from mnemic.write.embedding import round_vectors
+from mnemic.write.prepare import round_vectors
 
 WORDS = st.lists(st.sampled_from(["tea", "milk", "rain", "boat", "door", "lamp"]), min_size=1, max_size=4)
 STEPS = st.lists(st.tuples(st.sampled_from("aaamcr"), WORDS, st.integers(0, 9)), min_size=1, max_size=10)

@@ -15,7 +15,7 @@ from mnemic.stores.sqlite.rows import HashedTerms, Rows
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.fixtures import START
 from mnemic.types import Kind, Memory, Origin, Source, Where
-from mnemic.write.embedding import round_vectors
+from mnemic.write.prepare import round_vectors
 
 ROWS, SIZE = 40, 4 * EMBEDDER.space.dimension
 

@@ -17,7 +17,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Vector
 from mnemic.types.values import VECTOR_STEPS
-from mnemic.write.embedding import round_vectors
+from mnemic.write.prepare import round_vectors
 
 ANA = Actor(user="ana")
 VALUES = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=40)

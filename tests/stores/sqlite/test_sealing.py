@@ -19,7 +19,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
 from mnemic.types import Level, Memory, Origin, Scope, Source
-from mnemic.write.embedding import round_vectors
+from mnemic.write.prepare import round_vectors
 
 CANARY = "zwieback-canary"
 SAID = f"The {CANARY} sleeps in the blue basket"

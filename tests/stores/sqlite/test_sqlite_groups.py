@@ -17,7 +17,7 @@ from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Transaction, VectorPrefetch
 from mnemic.ports.record_store import BatchedTransactions
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.sqlite import SqliteStore, threads
+from mnemic.stores.sqlite import SqliteStore, open_file
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import AuditEvent, Deadline, Where
 
@@ -27,7 +27,7 @@ WHERE = Where(scopes=(scope(),))
 
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
-    monkeypatch.setattr(threads, "MAX_LOCK_SECONDS", 60.0)
+    monkeypatch.setattr(open_file, "MAX_LOCK_SECONDS", 60.0)
     store = SqliteStore(tmp_path / "m.db")
     await store.open(EMBEDDER.space)
     yield store
@@ -197,7 +197,7 @@ async def test_several_are_answered_in_one_call_in_their_order(store: SqliteStor
         await tx.insert(memory("undone"))
         raise VersionConflict
 
-    texts = [f"number {number}" for number in range(2 * threads.MOST + 3)]
+    texts = [f"number {number}" for number in range(2 * open_file.MOST + 3)]
     works = [*map(inserting, texts[:5]), failing, *map(inserting, texts[5:])]
     assert isinstance(store, BatchedTransactions)
     answers = await store.transact_each(works)
@@ -210,7 +210,7 @@ async def test_several_are_answered_in_one_call_in_their_order(store: SqliteStor
 async def test_what_a_full_group_leaves_of_several_is_run_after_it(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "MAX_LOCK_SECONDS", -1.0)
+    monkeypatch.setattr(open_file, "MAX_LOCK_SECONDS", -1.0)
     answers = await asyncio.wait_for(store.transact_each([inserting(f"number {n}") for n in range(9)]), 60)
     assert {one.memory_id for one in await store.newest(WHERE, limit=20)} == set(answers)
 

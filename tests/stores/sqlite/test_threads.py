@@ -102,7 +102,7 @@ async def test_threads_end_with_their_owner() -> None:
 
 def test_a_process_ends_although_its_threads_were_not_closed() -> None:
     code = (
-        "import asyncio, apsw\nfrom mnemic.stores.sqlite.threads import Readers\n"
+        "import asyncio, apsw\nfrom mnemic.stores.sqlite.open_file import Readers\n"
         "readers = Readers(lambda: apsw.Connection(':memory:'), threads=2)\n"
         "print(asyncio.run(readers.run(lambda _: 7)))\n"
     )
@@ -112,7 +112,7 @@ def test_a_process_ends_although_its_threads_were_not_closed() -> None:
 
 def test_what_was_handed_over_is_done_before_the_process_ends() -> None:
     code = (
-        "import threading\nfrom mnemic.stores.sqlite.threads import Threads\n"
+        "import threading\nfrom mnemic.stores.sqlite.open_file import Threads\n"
         "threads, ended = Threads('writing'), threading.Event()\n"
         "threads.submit(lambda: ended.wait(0.2) or print('first'))\n"
         "threads.submit(lambda: print('second'))\n"

@@ -12,7 +12,7 @@ from joserfc.jwk import ECKey, OctKey, OKPKey
 
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound, StoreFull
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from mnemic_server.bearer_tokens import _PURPOSE, Provider, Tokens, _derive_key
 from mnemic_server.credentials import ApiKeys, Role
 from tests.unit.server.conftest import Running

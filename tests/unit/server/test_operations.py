@@ -17,7 +17,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, AuditEvent, Deadline, Vector
-from mnemic.write.batch import BATCH
+from mnemic.write.pipeline import BATCH
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.problems import Refusal

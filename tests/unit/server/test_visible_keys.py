@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.errors import StoreFull
 from mnemic.types import AuditEvent
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from tests.unit.server.conftest import Running
 
 ASKED = {"user": "ana", "roles": ["reader"]}

@@ -15,7 +15,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from mnemic.unit_of_work import Unit, commit_each
-from mnemic.write.batch import run_pipelined
+from mnemic.write.pipeline import run_pipelined
 
 
 class Line:

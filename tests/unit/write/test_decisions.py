@@ -15,8 +15,7 @@ import pytest
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
 from mnemic.write.decide import by_key, check_proposed, pending, refresh, superseded_fields
-from mnemic.write.draft import Draft
-from mnemic.write.thresholds import WriteRules
+from mnemic.write.draft import Draft, WriteRules
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)

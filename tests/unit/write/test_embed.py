@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.write.embedding import index_text
+from mnemic.write.prepare import index_text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnemic.types import Candidate, Kind, Level, Scope, Source
-from mnemic.write.fingerprint import fingerprint_of, normal_form
+from mnemic.write.prepare import fingerprint_of, normal_form
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

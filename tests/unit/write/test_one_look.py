@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Outcome, Vector
-from mnemic.write.consent import decide
+from mnemic.write.limiter import decide_consent
 
 ANA = Actor(user="ana")
 BAD = Candidate(content="I like tea.", confidence=0.5, data={"amount": float("nan")})
@@ -70,7 +70,8 @@ async def test_limits_refuse_before_the_rules_of_a_statement_do(engine: MemoryEn
 
 
 async def test_a_key_without_consent_is_refused_by_the_same_read(engine: MemoryEngine) -> None:
-    await decide(engine.store, engine.clock, "drink", granted=False, user="ana", actor=ANA, policy=engine.policy)
+    by = {"user": "ana", "actor": ANA, "policy": engine.policy}
+    await decide_consent(engine.store, engine.clock, "drink", granted=False, **by)
     assert (await engine.add("tea", key="drink", actor=ANA)).reason == "consent_required:drink"
     assert isinstance(engine.embedder, _Embedder)
     assert engine.embedder.calls == []

@@ -13,8 +13,8 @@ from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, Inva
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
 from mnemic.write.decide import is_known
+from mnemic.write.draft import WriteRules
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.thresholds import WriteRules
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
 

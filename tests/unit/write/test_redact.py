@@ -15,7 +15,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.redact import Redactor, redact, redact_value
+from mnemic.write.prepare import Redactor, redact, redact_value
 
 SECRET = b"k" * 32
 REDACTOR = Redactor()

@@ -11,7 +11,7 @@ import pytest
 from mnemic.errors import InvalidInput
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Kind, Source
-from mnemic.write.validate import validate
+from mnemic.write.prepare import validate
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 

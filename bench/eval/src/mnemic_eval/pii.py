@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.write.redact import Redactor
+from mnemic.write.prepare import Redactor
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent

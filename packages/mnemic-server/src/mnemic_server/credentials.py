@@ -28,7 +28,7 @@ from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, commit, commit_decided
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 
 COMMAND_LINE = "command line"
 """Actor of an operation without a credential, by a person with access to the store itself."""

@@ -27,7 +27,7 @@ from mnemic.maintenance.personal_keys import RECEIPT_LASTS
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from mnemic_server.concurrency_shares import ConcurrencyLimit
 from mnemic_server.credentials import Principal, digest
 from mnemic_server.service_reason_codes import INTERRUPTED, TOO_MANY_ERASURES

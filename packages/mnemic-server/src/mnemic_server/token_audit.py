@@ -9,7 +9,7 @@ from datetime import date
 from mnemic.errors import NotSupported, StoreFailed
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from mnemic_server.credentials import Principal, Role
 
 MOST = 10_000

@@ -50,7 +50,7 @@ from mnemic.types import (
     PutDocument,
     Vector,
 )
-from mnemic.write.redact import Redactor, redact_value
+from mnemic.write.prepare import Redactor, redact_value
 
 
 @dataclass(slots=True)

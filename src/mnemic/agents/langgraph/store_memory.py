@@ -13,7 +13,7 @@ from mnemic.agents.steps.memory_backend import DEFAULT_COLLECTION, content_key
 from mnemic.inject.memory_source import TRUSTED_ORIGINS
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Candidate, Message
-from mnemic.write.redact import Redactor, redact
+from mnemic.write.prepare import Redactor, redact
 from mnemic.write.turn_log import TurnTexts
 
 UNRANKED = 200

@@ -27,7 +27,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, UNSUPPORTED
 from mnemic.types import Candidate, Message
-from mnemic.write.redact import Redactor, redact
+from mnemic.write.prepare import Redactor, redact
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
 """Categories that change how the agent behaves."""

@@ -18,8 +18,7 @@ from mnemic.types import Actor, Candidate, Kind, Source, WriteReceipt, lower_ori
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.scope import checked_actor
 from mnemic.write.draft import Draft
-from mnemic.write.eviction import NEAR
-from mnemic.write.limiter import Limiter
+from mnemic.write.limiter import NEAR, Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
 Given = tuple[Candidate, str | None]

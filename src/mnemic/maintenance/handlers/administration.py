@@ -22,9 +22,8 @@ from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.ports import SessionStore
 from mnemic.types import Status
 from mnemic.types.ratings import Rating
-from mnemic.write import consent
 from mnemic.write.forget import require_person
-from mnemic.write.limiter import Limiter
+from mnemic.write.limiter import Limiter, decide_consent
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.ratings import rate
 from mnemic.write.tokenisation import TokenVault
@@ -40,7 +39,7 @@ class ConsentHandler(AdministrationHandler):
         """Return the canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
         request, actor = call.request, call.actor
         require_person(actor)
-        return await consent.decide(
+        return await decide_consent(
             self.limiter.store,
             self.limiter.clock,
             request.key,

@@ -27,7 +27,7 @@ from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
 from mnemic.stores.row_store_adapter.store import LayeredSnapshot
 from mnemic.stores.row_store_adapter.tables import AUDIT, PROJECTION
 from mnemic.stores.row_store_adapter.transaction import LayeredTransaction
-from mnemic.stores.transaction_work import Step, drive
+from mnemic.stores.store_verbs import Step, drive
 from mnemic.types import (
     AuditEvent,
     Deadline,

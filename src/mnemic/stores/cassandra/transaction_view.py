@@ -29,7 +29,7 @@ from mnemic.stores.cassandra.routing import (
     width_of,
 )
 from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, SCOPE, TENANT
-from mnemic.stores.transaction_work import Step, drive
+from mnemic.stores.store_verbs import Step, drive
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.partitions import Answer, Partitions, Question

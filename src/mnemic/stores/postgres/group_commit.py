@@ -17,7 +17,7 @@ from mnemic.stores.postgres.failures import as_mnemic_error
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
 from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.transaction import GroupState, Look, PostgresTransaction
-from mnemic.stores.transaction_work import Driven, drive
+from mnemic.stores.store_verbs import Driven, drive
 from mnemic.types import Deadline, Scope
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Coroutine, Hashable
 from typing import Any, TypeVar
 
-from mnemic.runtime.fork_check import OneProcess
+from mnemic.runtime.event_loop_thread import OneProcess
 
 T = TypeVar("T")
 

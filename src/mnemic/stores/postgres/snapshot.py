@@ -32,7 +32,7 @@ from mnemic.stores.postgres.rows import (
 )
 from mnemic.stores.postgres.statements import add_conditions, load
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.transaction_work import Step
+from mnemic.stores.store_verbs import Step
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 _INDEXING = load("indexing")

@@ -38,8 +38,7 @@ from mnemic.stores.postgres.transaction import GroupState, PostgresTransaction
 from mnemic.stores.relational.maintenance import JobTables
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.relational.statements import load as load_shared
-from mnemic.stores.store_verbs import Scan, SingleReads
-from mnemic.stores.transaction_work import drive
+from mnemic.stores.store_verbs import Scan, SingleReads, drive
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 
 T = TypeVar("T")

@@ -55,7 +55,7 @@ from mnemic.stores.postgres.rows import (
 from mnemic.stores.postgres.statements import asking, load
 from mnemic.stores.relational.maintenance import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.transaction_work import Step
+from mnemic.stores.store_verbs import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
 
 Insert = tuple[Written, tuple[Any, ...]]

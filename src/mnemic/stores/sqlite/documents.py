@@ -16,7 +16,7 @@ import apsw
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.fork_check import OneProcess
+from mnemic.runtime.event_loop_thread import OneProcess
 from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.documents import best_first, check_batch, cosines, last_puts, path_of
 from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
@@ -24,7 +24,7 @@ from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.rows import asking, fetch
 from mnemic.stores.sqlite.threads import reading
-from mnemic.stores.transaction_work import run_through
+from mnemic.stores.store_verbs import run_through
 from mnemic.types import DocumentAnswer, DocumentOperation, PutDocument, Vector, checked_identifier
 
 _SQL = load("documents", "sqlite")

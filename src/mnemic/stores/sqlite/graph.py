@@ -14,7 +14,7 @@ from mnemic.stores.relational.statements import Ask, load
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.rows import asking
 from mnemic.stores.sqlite.threads import Readers, Threads
-from mnemic.stores.transaction_work import run_through
+from mnemic.stores.store_verbs import run_through
 from mnemic.types import Memory
 
 T = TypeVar("T")

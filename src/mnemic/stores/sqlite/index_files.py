@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from mnemic.stores.index_image import UnusableImage, read, write
+from mnemic.stores.scope_index import UnusableImage, read_image, write_image
 from mnemic.stores.sqlite.rows import ScopeState, fetch, present
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
             data = bytearray(os.fstat(file.fileno()).st_size)
             if file.readinto(data) != len(data):
                 return False
-        read(data, index, mark)
+        read_image(data, index, mark)
     except (OSError, UnusableImage):
         return False
     # An earlier version of this program, which knows nothing of images, leaves them when it removes a memory.
@@ -91,7 +91,7 @@ def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchange
         # A new file, so that one which another process is reading stays as it is.
         file.unlink(missing_ok=True)
         with open(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb", buffering=1 << 20) as written:
-            write(index, written, mark)
+            write_image(index, written, mark)
     except BaseException:
         file.unlink(missing_ok=True)
         raise

@@ -17,8 +17,7 @@ from mnemic.stores.relational import maintenance
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.stores.sqlite.index_files import files_beside
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, asking, fetch
-from mnemic.stores.store_verbs import Scan
-from mnemic.stores.transaction_work import run_through
+from mnemic.stores.store_verbs import Scan, run_through
 from mnemic.types import Kind, Memory, Scope, Status, Usage
 
 T = TypeVar("T")

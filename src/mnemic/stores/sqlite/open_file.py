@@ -1,4 +1,6 @@
-"""Resources of an open store: the writing connection with its one thread, the readers, and the search indexes."""
+"""Resources of an open store: one thread that writes, a few that read, none of them the event loop's; the transactions
+that wait for the writing thread share a commit; and the search indexes.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +8,190 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import apsw
 
-from mnemic.errors import MnemicError, StoreUnavailable
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreUnavailable
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import (
     BUSY_SECONDS,
     BusyHandler,
+    DiskSpace,
+    ReservedSpace,
     claim_space,
     connect,
     immediate,
     is_frozen,
     prepare,
+    typed_error,
+    typed_failures,
 )
-from mnemic.stores.sqlite.disk_space import DiskSpace, ReservedSpace
 from mnemic.stores.sqlite.index_files import save as saved
 from mnemic.stores.sqlite.index_files import sweep
 from mnemic.stores.sqlite.indexes import Found, ScopeIndexes, best, find_near
 from mnemic.stores.sqlite.maintenance import files_of
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
-from mnemic.stores.sqlite.threads import Changed, GroupCommit, GroupState, Readers, Threads, Work, reading
-from mnemic.stores.sqlite.transaction import SqliteTransaction
-from mnemic.stores.transaction_work import run_through
-from mnemic.types import Scope, Status, Vector, VectorSpace
+from mnemic.stores.sqlite.threads import Answers, OneOfSeveral, Readers, Reply, Threads, reading
+from mnemic.stores.sqlite.transaction import Changed, GroupState, SqliteTransaction
+from mnemic.stores.store_verbs import run_through
+from mnemic.types import Deadline, Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
+    from mnemic.ports import Transaction
     from mnemic.stores.scope_index import ScopeIndex, Slot
+
+
+MOST = 64
+MAX_LOCK_SECONDS = 0.2
+"""Longest time for which a group accepts further jobs: other processes wait for the same lock."""
+
+Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    work: Work
+    deadline: Deadline | None
+    reply: Reply | OneOfSeveral
+    result: Any = None
+    error: BaseException | None = None
+
+    def seconds_left(self) -> float:
+        """Seconds it may wait for the lock. Raises StoreBusy if there are none left."""
+        seconds = BUSY_SECONDS if self.deadline is None else self.deadline.remaining()
+        if seconds <= 0:
+            raise StoreBusy
+        return seconds
+
+    def answer(self) -> None:
+        if self.error is not None:
+            self.reply.set_exception(self.error)
+        else:
+            self.reply.set_result(self.result)
+
+
+class GroupCommit:
+    """Queue of transactions for the thread of `writer`, first in, first out."""
+
+    def __init__(self, owner: OpenFile, writer: Threads) -> None:
+        self._owner = owner
+        self._writer = writer
+        self._waiting: deque[_Job] = deque()
+
+    def submit(self, work: Work, deadline: Deadline | None) -> Reply:
+        """Return the reply with the result of `work`, once it is committed. Raises StoreUnavailable if the thread has
+        ended, as it does with the process.
+        """
+        reply = Reply()
+        self._waiting.append(_Job(work, deadline, reply))
+        # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
+        self._writer.submit(self._run)
+        return reply
+
+    def submit_all(self, works: Sequence[Work], deadline: Deadline | None) -> Answers:
+        """Return the answers to several jobs, each a separate transaction, in one hop to the thread and back."""
+        several = Answers(len(works))
+        self._waiting.extend([_Job(work, deadline, OneOfSeveral(several, n)) for n, work in enumerate(works)])
+        self._writer.submit(self._run_all)
+        return several
+
+    def _run_all(self) -> None:
+        """Run group after group until no job waits: several jobs have one run."""
+        while self._waiting:
+            self._run()
+
+    def _run(self) -> None:
+        """Run the first waiting job together with those queued after it; it may have been taken by an earlier group
+        already.
+        """
+        first = self._next()
+        if first is None:
+            return
+        # Nobody else waits, so a savepoint would only add cost.
+        if not self._waiting:
+            self._run_alone(first)
+            return
+        group: list[_Job] = []
+        try:
+            with typed_failures():
+                self._owner.busy.wait(first.seconds_left())
+                # Group commit: one lock, one sync for all members, which is most of what a small write costs.
+                removed = self._together(first, group)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
+            if group:
+                self._run_apart(group, error)
+            else:
+                first.reply.set_exception(error)
+            return
+        for job in group:
+            job.answer()
+        # After the answers: emptying the log must not delay callers whose commit is done.
+        self._owner.scrub(removed=removed)
+
+    def _next(self) -> _Job | None:
+        while self._waiting:
+            job = self._waiting.popleft()
+            if job.reply.begin():
+                return job
+        return None
+
+    def _together(self, first: _Job, group: list[_Job]) -> bool:
+        """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
+        fresh = GroupState()
+        removed = False
+        until = time.monotonic() + MAX_LOCK_SECONDS
+        with immediate(self._owner.writing):
+            job: _Job | None = first
+            while job is not None:
+                group.append(job)
+                removed |= self._member(job, fresh)
+                full = len(group) >= MOST or time.monotonic() > until
+                job = None if full else self._next()
+        self._owner.follow(fresh.written)
+        return removed
+
+    def _member(self, job: _Job, fresh: GroupState) -> bool:
+        connection = self._owner.writing
+        # A member that fails is undone alone; the others commit.
+        connection.execute("SAVEPOINT member")
+        removed = False
+        try:
+            job.seconds_left()
+            job.result, removed = self._owner.member(job.work, fresh)
+        except apsw.Error:
+            raise
+        except Exception as error:  # noqa: BLE001  (the same)
+            job.error = typed_error(error, connection)
+            connection.execute("ROLLBACK TO member")
+        connection.execute("RELEASE member")
+        return removed
+
+    def _run_apart(self, group: list[_Job], error: BaseException) -> None:
+        """Roll back the shared transaction. A commit in doubt is reported to all; otherwise each job runs alone."""
+        for job in group:
+            job.result = job.error = None
+            # Running them again could write twice: whether the commit reached the disk is not known.
+            if isinstance(error, CommitUnknown):
+                job.error = CommitUnknown(hint=error.hint)
+                job.answer()
+            else:
+                self._run_alone(job)
+
+    def _run_alone(self, job: _Job) -> None:
+        try:
+            self._owner.busy.wait(job.seconds_left())
+            job.result = self._owner.run_alone(job.work)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
+            job.error = typed_error(error, self._owner.writing)
+        job.answer()
 
 
 _SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105

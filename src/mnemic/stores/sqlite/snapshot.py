@@ -18,7 +18,7 @@ from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic.stores.damage import earlier
 from mnemic.stores.encryption import SearchData
 from mnemic.stores.in_memory_reads import snapshot_known_at
-from mnemic.stores.postings import Quoted
+from mnemic.stores.scope_index import Quoted
 from mnemic.stores.sqlite.rows import (
     BY_FINGERPRINT,
     GET_MANY,

@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
-from mnemic.runtime.fork_check import OneProcess
+from mnemic.runtime.event_loop_thread import OneProcess
 from mnemic.stores.codec import EXACT_UP_TO, check_secret
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.relational.maintenance import JobTables
 from mnemic.stores.relational.statements import in_json
 from mnemic.stores.sqlite import embedding_spaces, maintenance, reseal
 from mnemic.stores.sqlite.damage import find_damage
-from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space, immediate, typed_failures
-from mnemic.stores.sqlite.disk_space import ReservedSpace
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, ReservedSpace, claim_space, immediate, typed_failures
 from mnemic.stores.sqlite.maintenance import OUTBOX
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
-from mnemic.stores.store_verbs import Scan, SingleReads
-from mnemic.stores.transaction_work import run_through
+from mnemic.stores.store_verbs import Scan, SingleReads, run_through
 from mnemic.types import Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic.types.store_reads import Capabilities
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,7 +40,6 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
-from mnemic.stores.sqlite.threads import GroupState
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.memory import holds_graph
 
@@ -92,6 +92,22 @@ _UPDATE = """
         ended_at = :ended_at, expires_at = :expires_at, session = :session, body = :body, checksum = :checksum
     WHERE tenant = :tenant AND memory_id = :memory_id AND row_id = :row_id
 """
+
+
+Changed = dict[tuple[str, str], Memory | None]
+"""Memories by tenant and memory_id; None if the row was removed."""
+
+
+@dataclass(slots=True)
+class GroupState:
+    """State left by the earlier members of a group: `changed` memories; sequence and hash of the last line of the
+    audit, by tenant; the rows `written`; and the vector space, None until it is read.
+    """
+
+    changed: Changed = field(default_factory=dict)
+    lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    written: list[WrittenRow] = field(default_factory=list)
+    space: VectorSpace | None = None
 
 
 class _Over:

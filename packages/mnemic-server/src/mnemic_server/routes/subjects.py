@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.json_output import memory_dict
 from mnemic.maintenance.erasure_receipt import ErasureReceipt
 from mnemic.requests import EraseKey
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from mnemic_server.access import (
     Erasing,
     OneselfOnly,

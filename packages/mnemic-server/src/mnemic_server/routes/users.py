@@ -15,7 +15,7 @@ from mnemic.json_output import memory_dict
 from mnemic.types import Actor, Level, Status
 from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.consent import subject_token
+from mnemic.write.limiter import subject_token
 from mnemic.write.turn_log import turns_of
 from mnemic_server.access import Operating, ServiceContext, TheService
 from mnemic_server.credentials import Principal

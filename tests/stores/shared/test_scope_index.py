@@ -131,7 +131,7 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
     index = ScopeIndex(64)
     index.put([entry(number) for number in range(1, 101)])
     vectors = [EMBEDDER.vector(f"number {number}") for number in range(1, 5)]
-    index.expect(columns, 0.6)
+    index.expect(vectors, 0.6)
     known = [index._expected.find_near(vector, 0.6, 100) is not None for vector in vectors]
     assert known == [False, False, True, True]
 

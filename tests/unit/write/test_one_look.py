@@ -70,8 +70,9 @@ async def test_limits_refuse_before_the_rules_of_a_statement_do(engine: MemoryEn
 
 
 async def test_a_key_without_consent_is_refused_by_the_same_read(engine: MemoryEngine) -> None:
-    by = {"user": "ana", "actor": ANA, "policy": engine.policy}
-    await decide_consent(engine.store, engine.clock, "drink", granted=False, **by)
+    await decide_consent(
+        engine.store, engine.clock, "drink", granted=False, user="ana", actor=ANA, policy=engine.policy
+    )
     assert (await engine.add("tea", key="drink", actor=ANA)).reason == "consent_required:drink"
     assert isinstance(engine.embedder, _Embedder)
     assert engine.embedder.calls == []

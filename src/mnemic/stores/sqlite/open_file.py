@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import apsw
 
 from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreUnavailable
-from mnemic.stores.codec import checked_secret, cosines, text_check
+from mnemic.stores.codec import checked_secret, text_check
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.sqlite.database_file import (
     BUSY_SECONDS,
@@ -40,9 +40,9 @@ from mnemic.stores.sqlite.indexes import Found, ScopeIndexes, best, find_near
 from mnemic.stores.sqlite.maintenance import files_of
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, WrittenRow, fetch
 from mnemic.stores.sqlite.threads import Answers, OneOfSeveral, Readers, Reply, Threads, reading
-from mnemic.stores.sqlite.transaction import Changed, GroupState, SqliteTransaction
+from mnemic.stores.sqlite.transaction import GroupState, SqliteTransaction, WriteFailed
 from mnemic.stores.store_verbs import run_through
-from mnemic.types import Deadline, Scope, Status, Vector, VectorSpace
+from mnemic.types import Deadline, Scope, Vector, VectorSpace
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction
@@ -155,23 +155,19 @@ class GroupCommit:
                 removed |= self._member(job, fresh)
                 full = len(group) >= MOST or time.monotonic() > until
                 job = None if full else self._next()
+            fresh.pending.write(self._owner.writing)
         self._owner.follow(fresh.written)
         return removed
 
     def _member(self, job: _Job, fresh: GroupState) -> bool:
-        connection = self._owner.writing
-        # A member that fails is undone alone; the others commit.
-        connection.execute("SAVEPOINT member")
         removed = False
         try:
             job.seconds_left()
             job.result, removed = self._owner.member(job.work, fresh)
-        except apsw.Error:
+        except (apsw.Error, WriteFailed):
             raise
         except Exception as error:  # noqa: BLE001  (the same)
-            job.error = typed_error(error, connection)
-            connection.execute("ROLLBACK TO member")
-        connection.execute("RELEASE member")
+            job.error = typed_error(error, self._owner.writing)
         return removed
 
     def _run_apart(self, group: list[_Job], error: BaseException) -> None:
@@ -261,6 +257,7 @@ class OpenFile:
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
             result, removed = self._through(work, fresh := GroupState())
+            fresh.pending.write(self.writing)
         if self._indexes is not None:
             self.follow(fresh.written)
         self.scrub(removed=removed)
@@ -284,17 +281,20 @@ class OpenFile:
         return self._through(work, fresh)
 
     def _through(self, work: Work, fresh: GroupState) -> tuple[Any, bool]:
-        nearest, dimension = partial(self._find_near, fresh.changed), self.space.dimension
+        nearest, dimension = partial(self._find_near, fresh), self.space.dimension
         transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=dimension, nearest=nearest, fresh=fresh)
         try:
             result = run_through(work, transaction)
+            transaction.pass_on()
+        except (apsw.Error, WriteFailed):
+            raise  # of the whole group
+        except Exception:
+            transaction.undo()
+            raise
         finally:
             # A handler with a reference to the transaction must not write into the next one.
             transaction.end()
             self._removing = transaction.removed
-        fresh.changed.update(transaction.changed)
-        fresh.lines.update(transaction.lines)
-        fresh.written += transaction.written
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
@@ -366,29 +366,21 @@ class OpenFile:
         with suppress(StoreUnavailable):  # the file is being closed
             self.writer.submit(partial(save, slot.index))
 
-    def _find_near(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+    def _find_near(self, fresh: GroupState, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees the committed state, and has the pages at hand that any
         # other connection would have to read again after every commit.
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
         with nullcontext() if unchanged else reading(connection):
             # Rows inserted by members of the group are not committed, so they take no place in the index.
-            moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
+            moved = sum([memory is None or memory.version > 1 for memory in fresh.changed.values()])
             found = find_near(
                 connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least
             )
-        if not fresh:
+        close = fresh.near(scope, vector, at_least) if fresh.changed else []
+        if not close and not moved:
             return found
-        changed = [
-            memory
-            for memory in fresh.values()
-            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
-        ]
-        if not changed and not moved:
-            return found
-        scores = cosines([memory.vector or b"" for memory in changed], vector)
-        unchanged_near = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
-        close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
+        unchanged_near = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh.changed]
         return best([*unchanged_near, *close], limit)
 
     def scrub(self, *, removed: bool) -> None:

@@ -247,7 +247,8 @@ async def commit_each(
     ended: list[T | BaseException] = []
     for one in each:
         # A store within the process ends a transaction without waiting: others would wait for the whole batch.
-        await asyncio.sleep(0)
+        if len(each) > 1:
+            await asyncio.sleep(0)
         try:
             ended.append(await one)
         except Exception as error:  # noqa: BLE001  (the caller gets it)

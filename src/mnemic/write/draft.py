@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
@@ -254,6 +253,6 @@ class StepTimer:
 
     def fork(self) -> StepTimer:
         """Return an independent copy, for work that may run again from the start."""
-        forked = copy(self)
-        forked._noted = [*self._noted]
+        forked = StepTimer(self._monotonic)
+        forked._begun, forked._noted = self._begun, [*self._noted]
         return forked

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
+PREPARED_AT_ONCE = 4
+"""Candidates that are prepared, without side effect, before other tasks of the loop have their turn."""
 MAX_WITHOUT_VECTOR = 8
 """Maximum number of memories of one call that may continue without a vector; a larger batch is a job,
 which runs again.
@@ -263,7 +265,11 @@ class MemoryWritePipeline:
 
         async def begin_batch(first: int) -> list[Entry]:
             begin = partial(self._begin, actor=actor, policy=policy, gate=gate)
-            batch = [await begin(candidate, key) for candidate, key in given[first : first + BATCH]]
+            batch = []
+            for place, (candidate, key) in enumerate(given[first : first + BATCH]):
+                if place % PREPARED_AT_ONCE == 0:
+                    await asyncio.sleep(0)  # let other tasks run: settled and embedded drafts have answers to give
+                batch.append(await begin(candidate, key))
             return await self._end_failed(batch, self._find_known)
 
         async def embed_batch(batch: list[Entry]) -> list[Entry]:
@@ -402,7 +408,6 @@ class MemoryWritePipeline:
         self, candidate: Candidate, key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
     ) -> Entry:
         """Return the draft of a write of a batch, or its receipt if it ends here."""
-        await asyncio.sleep(0)  # let other tasks run: settled and embedded drafts have answers to give
         try:
             draft = await self.prepare(candidate, actor=actor, policy=policy, idempotency_key=key)
             await self._seal_tokens(draft)

@@ -257,6 +257,7 @@ class SqliteTransaction:
         self._turns: dict[tuple[int, str | None], int] = {}
         self._written: list[WrittenRow] = []
         self._pending = Pending()
+        self._checked: Vector | None = None
 
     def end(self) -> None:
         """Refuse every further call: the transaction is over."""
@@ -320,11 +321,11 @@ class SqliteTransaction:
         return [with_key(key, self._kept.read_fields(self._open, row)) for row in rows]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
-        checked_vector(vector, self._dimension)
+        self._check(vector)
         return self._nearest(scope, vector, limit, at_least)
 
     async def insert(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         if memory.version != 1:
             raise VersionConflict
         scope_id, changed = self._enter(memory.scope)
@@ -347,7 +348,7 @@ class SqliteTransaction:
             relate(self._settled(), memory)
 
     async def replace(self, memory: Memory) -> None:
-        checked_vector(memory.vector, self._dimension)
+        self._check(memory.vector)
         stored = self._find_row(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
@@ -469,6 +470,11 @@ class SqliteTransaction:
                 "INSERT OR REPLACE INTO mark VALUES (?, ?, ?, ?)",
                 (tenant, name, value, text_check(name, value)),
             )
+
+    def _check(self, vector: Vector | None) -> None:
+        """Raise InvalidInput for a vector that does not fit. The one that neighbours were looked for with is stored."""
+        if vector is not self._checked:
+            self._checked = checked_vector(vector, self._dimension)
 
     def _enter(self, scope: Scope) -> tuple[int, int]:
         """Count one more change of `scope`; return its number and the new count."""

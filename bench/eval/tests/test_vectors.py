@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import EmbedderFailed, InvalidInput
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Deadline, VectorSpace
 from mnemic_eval.vectors import HashedEmbedder, KeptEmbedder, TimedEmbedder
@@ -85,3 +86,12 @@ async def test_a_record_cut_off_by_an_interrupted_run_is_made_anew(tmp_path: Pat
     assert inner.texts == 1
     await second.close()
     assert path.read_bytes() == whole
+
+
+async def test_what_is_measured_judges_as_the_engine_of_users_does(tmp_path: Path) -> None:
+    kept = KeptEmbedder(MiniLmEmbedder(), tmp_path / "vectors")
+    for embedder in (kept, TimedEmbedder(MiniLmEmbedder())):
+        assert hasattr(embedder, "judge_answers")
+        assert hasattr(embedder, "judge_changes")
+    assert not hasattr(TimedEmbedder(WordEmbedder()), "judge_answers")
+    await kept.close()

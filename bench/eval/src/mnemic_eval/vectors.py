@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,20 @@ class HashedEmbedder:
         return (values / np.linalg.norm(values)).astype("<f4").tobytes()
 
 
-class TimedEmbedder:
+class _AroundEmbedder:
+    """What an embedder can do beside embedding (judge answers and changes, load its model), its inner one does: without
+    it another search would be measured than the one that users have.
+    """
+
+    inner: Embedder
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "inner":
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+class TimedEmbedder(_AroundEmbedder):
     """Passes texts to `inner` and adds the time taken to `seconds`; `filling` replaces it by another embedder."""
 
     def __init__(self, inner: Embedder) -> None:
@@ -98,7 +112,7 @@ class TimedEmbedder:
         return seconds
 
 
-class KeptEmbedder:
+class KeptEmbedder(_AroundEmbedder):
     """Caches every vector of `inner` in the file at `path`, so that a repeated evaluation embeds nothing twice.
 
     The file begins with the name of the vector space, followed by records of a text's digest and its vector. It

@@ -251,6 +251,7 @@ class Context(Request[ContextBlock]):
     top_k: int = DEFAULT_MAX_ENTRIES
     max_tokens: int = DEFAULT_MAX_TOKENS
     min_score: float = 0.0
+    profile_tokens: int = 0
     asked_at: datetime | None = None
 
 
@@ -432,6 +433,7 @@ PARAMETERS: dict[str, str] = {
     "min_score": "The minimum relevance of a hit, 0 to 1; its minimum score where the relevance is unknown.",
     "occurred_at": "Time of the event. Without a zone it is read as UTC.",
     "preference_bias": "Boost the policy's preference keys.",
+    "profile_tokens": "Tokens of the user's profile that come first, whatever is asked; 0: what bears on it.",
     "query": "The question or search text.",
     "top_k": "Maximum number of results.",
     "valid_from": "Time from which the statement was true. Without a zone it is read as UTC.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from mnemic import MemoryManager
 from tests.architecture.sources import ROOT
 
 USES = "tests/typing/public_api.py"
@@ -32,3 +34,11 @@ def test_a_wrong_call_is_an_error(tmp_path: Path) -> None:
     run = mypy("--config-file", "pyproject.toml", str(wrong))
     assert run.returncode == 1
     assert 'Argument "user" to "Actor" has incompatible type "int"' in run.stdout
+
+
+@pytest.mark.slow
+def test_an_editor_shows_the_parameters_of_a_verb_before_there_is_a_manager(tmp_path: Path) -> None:
+    asked = tmp_path / "asked.py"
+    asked.write_text("from mnemic import MemoryManager\n\nreveal_type(MemoryManager.search)\n", encoding="utf-8")
+    shown = mypy("--config-file", "pyproject.toml", str(asked)).stdout
+    assert [name for name in inspect.signature(MemoryManager.search).parameters if name not in shown] == []

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from mnemic import Actor, AsyncMemoryManager, Candidate, MemoryEngine, Policy
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.inject import InjectionConfig, injector_for
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -94,6 +95,25 @@ async def test_a_sentence_stands_without_the_key_it_is_stored_under() -> None:
         await memory.add("I prefer aisle seats.", key="seat")
         await memory.add("small, quiet", key="hotel")
         assert {one.text for one in await memory.profile()} == {"I prefer aisle seats.", "hotel: small, quiet"}
+
+
+async def test_it_comes_first_in_every_block_within_its_own_tokens(memory: AsyncMemoryManager) -> None:
+    question = "Where does my sister keep bees?"
+    known = [one.memory.memory_id for one in await memory.profile()]
+    assert (await memory.context(question)).memory_ids[0] not in known[:3]
+    block = await memory.context(question, profile_tokens=60)
+    ahead = block.memory_ids[:-1]
+    assert 2 <= len(ahead) < len(known)
+    assert list(ahead) == known[: len(ahead)]
+    assert block.hits[-1].memory.content == TOLD[0]  # the profile takes no place of what answers
+    assert (await memory.context("Thanks!", profile_tokens=60)).memory_ids == ahead
+    engine = memory.engine
+    told = await injector_for(engine, ANA, InjectionConfig(profile_tokens=60)).inject(
+        [{"role": "user", "content": "Hi"}]
+    )
+    assert told.block().memory_ids == ahead
+    with pytest.raises(InvalidConfig, match="profile_tokens"):
+        InjectionConfig(profile_tokens=3, max_tokens=2)
 
 
 async def test_a_question_for_it_is_shown_the_same_lines_in_the_same_order(memory: AsyncMemoryManager) -> None:

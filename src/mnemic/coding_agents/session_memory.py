@@ -21,11 +21,11 @@ from mnemic.inject.memory_source import SourceEntry
 from mnemic.inject.render import render
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self_alone
 from mnemic.maintenance.background_capture import is_kept
-from mnemic.types import Actor, Kind, Level, Message
+from mnemic.types import Actor, Hit, Kind, Level, Message
 from mnemic.types.trace import RunReport, RunStatus
 
 MOST_AT_PROMPT, TOKENS_AT_PROMPT = 5, 600
-MOST_AT_START, TOKENS_AT_START = 8, 500
+MOST_AT_START, TOKENS_AT_START, PROFILE_AT_START = 8, 700, 300
 SERVICES = ("http://", "https://")
 _PATIENCE = timedelta(seconds=20)
 _FAILURE_SECONDS = 3600
@@ -33,8 +33,8 @@ _FAILURE_SECONDS = 3600
 _MOST_SESSIONS, _MOST_PROMPTS = 200, 2000
 """Sessions whose state is kept, and prompts of one."""
 _INTRODUCED = (
-    "What earlier sessions in this repository told, newest first. `mnemic` has more: search it where the answer may "
-    "depend on what was decided or said before."
+    "Who the user is, and what earlier sessions in this repository told, newest first. `mnemic` has more: search it "
+    "where the answer may depend on what was decided or said before."
 )
 
 
@@ -108,10 +108,14 @@ class SessionMemories:
     async def _newest(self, engine: Any, actor: Actor, place: Place, event: HookEvent) -> str:
         if place.store.startswith(SERVICES):
             return ""  # a service answers questions
-        found = await engine.hot(actor=actor, kinds=[Kind.LONG_TERM], limit=MOST_AT_START)
-        if not found.hits:
+        profile = await engine.profile(actor=actor, max_tokens=PROFILE_AT_START)
+        newest = await engine.hot(actor=actor, kinds=[Kind.LONG_TERM], limit=MOST_AT_START)
+        lines = [Hit(memory=line.memory, score=0.0) for line in profile]
+        known = {hit.memory.memory_id for hit in lines}
+        hits = [*lines, *(hit for hit in newest.hits if hit.memory.memory_id not in known)]
+        if not hits:
             return ""
-        entries = [SourceEntry.from_hit(hit, "memory", reader=actor) for hit in found.hits]
+        entries = [SourceEntry.from_hit(hit, "memory", reader=actor) for hit in hits]
         block = render(entries, max_tokens=TOKENS_AT_START, count=engine.token_count)
         shown = [entry.hit for entry in block.entries if entry.hit is not None]
         await account_for(engine, actor, shown)

@@ -637,13 +637,17 @@ class MemoryEngine:
         top_k: int = DEFAULT_MAX_ENTRIES,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         min_score: float = 0.0,
+        profile_tokens: int = 0,
         asked_at: datetime | None = None,
     ) -> ContextBlock:
         """Return the memories that a model asked `query` is shown, as a block of data for its input, and log them as
         injected. An outage is never raised: `degraded` and `reason` report it. `min_score` is the least relevance of
-        each memory that policy does not pin; `asked_at` is as in `search`.
+        each memory that policy does not pin; `profile_tokens` of the user's profile come first, whatever is asked;
+        `asked_at` is as in `search`.
         """
-        config = InjectionConfig(max_entries=top_k, max_tokens=max_tokens, min_score=min_score)
+        config = InjectionConfig(
+            max_entries=top_k, max_tokens=max_tokens, min_score=min_score, profile_tokens=profile_tokens
+        )
         injector = injector_for(self, actor, config, by="context", asked_at=_moment(asked_at, "asked_at"))
         injection = await injector.inject([{"role": "user", "content": query}])
         if injection.injected:

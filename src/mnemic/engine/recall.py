@@ -82,7 +82,7 @@ async def recall(
         intent, actor=actor, bias=_bias(gateway, request), asked_at=request.asked_at, deadline=deadline
     )
     profile: Sequence[Memory] = ()
-    if ask.is_profile and request.pinned_share:
+    if request.profile_tokens or (ask.is_profile and request.pinned_share):
         of_all = replace(request.intent, query="", parts=(), top_k=1, min_score=0.0) == Intent(query="", top_k=1)
         # What a caller narrows to a time or a kind is read from what was found there.
         found = [hit.memory for hit in result.hits if _is_statement(hit.memory)]
@@ -131,9 +131,14 @@ def choose(
     shown = [_add_reason(hit, policy) for hit in shown]
     statements = [hit for hit in result.hits if _is_statement(hit.memory) and not is_limited(hit.memory, reader)]
     share = request.pinned_share
+    first: tuple[Hit, ...] = ()
     if ask.is_profile and share:
         shown, share = _with_profile(profile, shown, reader), 1.0
-    beside = _within_share(shown, int(request.max_tokens * share), count)
+    elif request.profile_tokens:
+        first = _within_share(_with_profile(profile, (), reader), request.profile_tokens, count)
+        ahead = {hit.memory.memory_id for hit in first}
+        shown = [hit for hit in shown if hit.memory.memory_id not in ahead]
+    beside = (*first, *_within_share(shown, int(request.max_tokens * share), count))
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred_keys(policy) if request.preference_bias else frozenset()
     others = [

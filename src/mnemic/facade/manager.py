@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mnemic import bootstrap
 from mnemic.config import Settings
@@ -130,6 +130,9 @@ class MemoryManager(UserMemory[Blocking], PortalOwner):
         return self._portal.iterate(self._changes(after))
 
 
+A = TypeVar("A", bound="AsyncMemoryManager")
+
+
 class AsyncMemoryManager(UserMemory[Awaited]):
     """Asynchronous `MemoryManager`: every verb is awaited.
 
@@ -140,7 +143,7 @@ class AsyncMemoryManager(UserMemory[Awaited]):
     def _mode(self) -> CallMode[Awaited]:
         return async_mode()
 
-    async def open(self) -> Self:
+    async def open(self: A) -> A:
         """Open the store. `async with` does so, too."""
         await self.engine.open()
         return self
@@ -149,7 +152,7 @@ class AsyncMemoryManager(UserMemory[Awaited]):
         """Release all resources. May be called twice."""
         await self.engine.close()
 
-    async def __aenter__(self) -> Self:
+    async def __aenter__(self: A) -> A:  # jedi, which completes in IPython and vim, does not read `Self`
         return await self.open()
 
     async def __aexit__(

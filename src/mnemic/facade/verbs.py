@@ -148,7 +148,8 @@ class MemoryVerbs(DualModeApi[M]):
                 ignored.
             kind: One of the seven kinds. `working` and `short_term` keep it for the task or the session only.
             key: Key to store the content under, such as `seat`: a new value of a key ends the old one.
-            level: Who shares it: `user`, `agent`, `session`, `workspace`, `tenant`; None for that of the kind.
+            level: Who shares it: `user`, `agent`, `session`, `workspace`, `tenant`; None for that of the kind. All but
+                `user` must be granted by the policy or `MNEMIC_GRANTED_LEVELS`; else the receipt is `blocked`.
             category: A category to group memories by.
             data: Fields to store with the memory, which `where` filters by.
             ttl: How long it is stored, as a duration or as `30d`, `10y`, `never`.
@@ -550,6 +551,7 @@ class MemoryVerbs(DualModeApi[M]):
         top_k: int = DEFAULT_MAX_ENTRIES,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         min_score: float = 0.0,
+        profile_tokens: int = 0,
         asked_at: datetime | None = None,
     ) -> ContextBlock:
         """Return the memories that a model asked `query` is shown, and log them as injected.
@@ -559,6 +561,7 @@ class MemoryVerbs(DualModeApi[M]):
             top_k: At most so many memories.
             max_tokens: At most so many tokens.
             min_score: The least relevance of each memory that policy does not pin, 0 to 1.
+            profile_tokens: So many tokens of the user's `profile` come first, whatever is asked; 0: what bears on it.
             asked_at: Reference time for phrases such as `last week` in the query; None: now.
 
         Returns:
@@ -569,7 +572,13 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: An argument cannot be used.
         """
         return await self.engine.context(
-            query, actor=self.actor, top_k=top_k, max_tokens=max_tokens, min_score=min_score, asked_at=asked_at
+            query,
+            actor=self.actor,
+            top_k=top_k,
+            max_tokens=max_tokens,
+            min_score=min_score,
+            profile_tokens=profile_tokens,
+            asked_at=asked_at,
         )
 
     @verb

@@ -82,9 +82,12 @@ class InjectionConfig:
     `trigger`: on a user turn, on every model call, or by a predicate. `query` replaces the adaptive query. Of
     `max_entries` across all sources, `max_untrusted` come from tools, the web or models (None: no limit). `max_tokens`
     bounds the block in the form in which it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and
-    alone if a source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. `timeout`
-    bounds callbacks and search together; a synchronous callback runs on the event loop and cannot be interrupted.
-    `on_failure="stop"` raises InjectionFailed if memory is needed but could not be consulted. Raises InvalidConfig.
+    alone if a source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. With
+    `profile_tokens` so much of the user's profile precedes everything, whatever is asked (0: what bears on it).
+    `timeout` bounds callbacks and search together; a synchronous callback runs on the event loop and cannot be
+    interrupted. `on_failure="stop"` raises InjectionFailed if memory is needed but could not be consulted.
+
+    Raises InvalidConfig.
     """
 
     trigger: Trigger = "userTurn"
@@ -97,6 +100,7 @@ class InjectionConfig:
     pinned_share: float = DEFAULT_PINNED_SHARE
     least_relevance: float = DEFAULT_MIN_RELEVANCE
     min_score: float = 0.0
+    profile_tokens: int = 0
     timeout: timedelta = DEFAULT_TIMEOUT
     on_failure: Literal["proceed", "stop"] = "proceed"
 
@@ -110,6 +114,8 @@ class InjectionConfig:
         for name in ("max_entries", "max_tokens"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise InvalidConfig(name, hint="a whole number from 1 up")
+        if type(self.profile_tokens) is not int or not 0 <= self.profile_tokens <= self.max_tokens:
+            raise InvalidConfig("profile_tokens", hint="a whole number from 0 to max_tokens")
         for name in ("pinned_share", "least_relevance", "min_score"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidConfig(name, hint="a number from 0 to 1")

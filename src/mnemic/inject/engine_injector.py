@@ -82,6 +82,7 @@ class ActorMemories:
             pinned_share=self._share,
             least_relevance=config.least_relevance,
             min_similarity=self._min_similarity,
+            profile_tokens=config.profile_tokens,
         )
         recalled = await self._engine.recall(request, actor=self._actor, deadline=deadline)
         # Hits of the other lists are worth showing; without any, an outage must not look like an empty memory.

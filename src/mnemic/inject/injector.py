@@ -221,7 +221,9 @@ class Injector:
 
     def _chosen(self, found: Mapping[str, Sequence[SourceEntry]]) -> list[SourceEntry]:
         """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
-        pinned = pinned_cut(found, int(self.config.max_tokens * self.config.pinned_share), self._count)
+        config = self.config
+        most = min(config.max_tokens, int(config.max_tokens * config.pinned_share) + config.profile_tokens)
+        pinned = pinned_cut(found, most, self._count)
         # Several sources may contain the same memory.
         known = {entry.identity for entry in pinned}
         rest = {

@@ -13,7 +13,7 @@ from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.text.normalise import canonical_value
 from mnemic.language.text.time_expressions import periods_in
-from mnemic.types import PARTICIPANT, PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
+from mnemic.types import PARTICIPANT, PASTED, SHARED, Actor, Deadline, Hit, Kind, Memory, Origin, Status, Trust
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels of a person's own words. Content from a tool, the web or a model is untrusted."""
@@ -130,7 +130,9 @@ class SourceEntry:
         search's.
         """
         memory = hit.memory
-        text = f"{memory.key}: {memory.content}" if memory.key else memory.content
+        # The key of a person or a thing is made of identifiers, and its content says who or what that is.
+        named = memory.key is not None and memory.kind is not Kind.ENTITY
+        text = f"{memory.key}: {memory.content}" if named else memory.content
         return cls(
             content=text + _date_text(hit),
             source=source,

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from threading import Lock, Thread, get_ident
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from mnemic.errors import StoreUnavailable
 
@@ -39,6 +39,7 @@ class OneProcess:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+OwnerT = TypeVar("OwnerT", bound="PortalOwner")
 
 
 class Portal:
@@ -165,7 +166,7 @@ class PortalOwner(ABC):
             self._portal.call(self._release)
         self._portal.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self: OwnerT) -> OwnerT:  # jedi, which completes in IPython and vim, does not read `Self`
         return self
 
     def __exit__(

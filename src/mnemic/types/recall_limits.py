@@ -34,7 +34,8 @@ class RecallRequest:
     has other words. At most `max_untrusted` memories come from tools, the web or models (None: no limit).
     `least_relevance`: if the search probably knows nothing about the query, only pinned memories are shown (0: never
     abstain). `asked_at` is the time by which words such as `last week` are read (None: now). `min_score` of `intent`
-    applies to everything that policy does not pin.
+    applies to everything that policy does not pin. `profile_tokens`: so much of the user's profile comes before all
+    else, in addition to these shares (0: its lines compete like other memories).
     """
 
     intent: Intent
@@ -46,6 +47,7 @@ class RecallRequest:
     min_similarity: float = DEFAULT_MIN_SIMILARITY
     preference_bias: bool = False
     asked_at: datetime | None = None
+    profile_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

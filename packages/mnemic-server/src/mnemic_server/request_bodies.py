@@ -90,6 +90,7 @@ WIRE: dict[str, Any] = {
     ],
     "occurred_at": Moment,
     "preference_bias": bool,
+    "profile_tokens": Annotated[int, Field(ge=0, le=100_000)],
     "query": Text,
     "top_k": Annotated[int, Field(ge=1, le=100)],
     "valid_from": Moment,

@@ -51,7 +51,10 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
 
 def profile_dict(profile: UserProfile) -> dict[str, Any]:
     """Return a user's profile, each line with its memory."""
-    lines = [{"section": one.section, "text": one.text, "memory": memory_dict(one.memory)} for one in profile]
+    lines = [
+        {"section": one.section, "topic": one.topic, "text": one.text, "memory": memory_dict(one.memory)}
+        for one in profile
+    ]
     return {"known_lines": lines, "text": profile.text, "without_room": profile.without_room}
 
 

@@ -9,6 +9,7 @@ import pytest
 from mnemic import Actor, AsyncMemoryManager, Candidate, MemoryEngine, Policy
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.inject import InjectionConfig, injector_for
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -95,6 +96,26 @@ async def test_a_sentence_stands_without_the_key_it_is_stored_under() -> None:
         await memory.add("I prefer aisle seats.", key="seat")
         await memory.add("small, quiet", key="hotel")
         assert {one.text for one in await memory.profile()} == {"I prefer aisle seats.", "hotel: small, quiet"}
+
+
+async def test_each_line_has_what_it_is_about() -> None:
+    said = {
+        "I'm Ana.": "you",
+        "I live in Oslo.": "home",
+        "I rent a flat near the river.": "home",
+        "I work at Northwind.": "work",
+        "I'm allergic to peanuts.": "health",
+        "I love jazz.": "tastes",
+        "My sister's name is Hana.": "people",
+        "I'm flying to Denver next month.": "plans",
+    }
+    async with AsyncMemoryManager(
+        "ana", engine=MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder())
+    ) as memory:
+        for text in said:
+            await memory.capture(text)
+        found = {line.memory.source.quote or line.text: line.topic for line in await memory.profile()}
+        assert found == said
 
 
 async def test_it_comes_first_in_every_block_within_its_own_tokens(memory: AsyncMemoryManager) -> None:

@@ -6,13 +6,19 @@ a line changes the line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from mnemic.dispatch.gateway import MemoryGateway
-from mnemic.errors import InvalidInput
+from mnemic.errors import EmbedderFailed, InvalidInput
 from mnemic.inject.render import escape, fenced
 from mnemic.inject.render import visible as visible_text
 from mnemic.inject.token_count import TokenCount
+from mnemic.ports import Embedder
 from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile, Where
 
 MOST_MEMORIES = 500
@@ -21,13 +27,53 @@ SECTIONS = ("identity", "constraint", "preference", "relation", "event", "fact")
 """Categories in the order of the lines: what matters for every answer comes first. Others follow as facts."""
 
 
+TOPICS: Mapping[str, Sequence[str]] = {
+    "you": ("My name is Ana.", "I am 34 years old, born in 1992, and I speak two languages."),
+    "home": (
+        "I live in this city, in a flat with a garden.",
+        "my home address, my house, the street where I live",
+        "my dog, cat and pets at home",
+    ),
+    "work": (
+        "I work for a company as an engineer.",
+        "my job, employer, colleagues and projects",
+        "I study at the university, my exams, degree, school and courses",
+    ),
+    "health": (
+        "I am allergic to something and cannot eat it.",
+        "my illness, medicine, doctor and diet",
+        "I sleep badly, my back hurts, I exercise",
+    ),
+    "tastes": ("I like, love, prefer or hate it.", "my favourite music, food, films and hobbies"),
+    "people": (
+        "my wife, husband, children, parents, sister, brother and friends",
+        "My wife's name is Elsa, and my daughter's birthday is in May.",
+        "My brother's name is Tom.",
+    ),
+    "plans": (
+        "I will go there next week, next month, next year.",
+        "I plan a trip; my appointment, goal, deadline or wish",
+    ),
+}
+"""What a line may be about, with sentences that are: a line is about what it is nearest to."""
+SUGGESTED = {
+    "constraint": ("health", 0.2),
+    "preference": ("tastes", 0.3),
+    "relation": ("people", 0.12),
+    "event": ("plans", 0.2),
+}
+"""The topic that a category suggests, and how much nearer it makes a line to it."""
+_EXAMPLES: WeakKeyDictionary[Embedder, np.ndarray] = WeakKeyDictionary()
+
+
 async def user_profile(gateway: MemoryGateway, actor: Actor, *, max_tokens: int, count: TokenCount) -> UserProfile:
     """Return the profile; see `MemoryEngine.profile`. Raises InvalidInput (`max_tokens`), StoreFailed."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
         raise InvalidInput("max_tokens", hint="a whole number, at least 1")
     lines = profile_lines(await memories_of_user(gateway, actor))
     text, kept = fenced("user", [_spelled(line) for line in lines], max_tokens=max_tokens, count=count)
-    return UserProfile(lines=tuple(lines[at] for at in kept), text=text, without_room=len(lines) - len(kept))
+    shown = await _with_topics([lines[at] for at in kept], gateway.searcher.embedder)
+    return UserProfile(lines=tuple(shown), text=text, without_room=len(lines) - len(kept))
 
 
 async def memories_of_user(gateway: MemoryGateway, actor: Actor) -> Sequence[Memory]:
@@ -47,6 +93,33 @@ def profile_lines(memories: Sequence[Memory]) -> list[ProfileLine]:
     read = {one.source.quote for one in trusted if one.key is not None and one.source.quote is not None}
     told = [one for one in trusted if one.key is not None or one.content not in read]
     return sorted((_line(one) for one in told), key=lambda one: (SECTIONS.index(one.section), one.memory.key is None))
+
+
+async def _with_topics(lines: Sequence[ProfileLine], embedder: Embedder) -> Sequence[ProfileLine]:
+    """Return the lines with what each is about; without the embedder, by their categories alone."""
+    suggested = [SUGGESTED.get(line.section, ("you", 0.0)) for line in lines]
+    if not lines:
+        return lines
+    try:
+        if embedder not in _EXAMPLES:
+            _EXAMPLES[embedder] = _matrix(await embedder.embed([one for said in TOPICS.values() for one in said]))
+        size = 4 * _EXAMPLES[embedder].shape[1]
+        # A memory has no vector of this embedder while a store is embedded anew.
+        known = [None if (found := line.memory.vector) is None or len(found) != size else found for line in lines]
+        bare = [line.text for line, vector in zip(lines, known, strict=True) if vector is None]
+        read = iter(await embedder.embed(bare) if bare else ())
+    except EmbedderFailed:
+        return [replace(line, topic=topic) for line, (topic, _) in zip(lines, suggested, strict=True)]
+    nearness = _matrix([next(read) if vector is None else vector for vector in known]) @ _EXAMPLES[embedder].T
+    topics, ends = list(TOPICS), np.cumsum([0, *(len(said) for said in TOPICS.values())])
+    best = np.stack([nearness[:, start:end].max(axis=1) for start, end in pairwise(ends)], axis=1)
+    for row, (topic, nearer) in zip(best, suggested, strict=True):
+        row[topics.index(topic)] += nearer
+    return [replace(line, topic=topics[at]) for line, at in zip(lines, best.argmax(axis=1), strict=True)]
+
+
+def _matrix(vectors: Sequence[bytes]) -> np.ndarray:
+    return np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
 
 
 def _line(memory: Memory) -> ProfileLine:

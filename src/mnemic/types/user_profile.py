@@ -13,10 +13,12 @@ from mnemic.types.memory import Memory
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileLine(Serialisable):
     """One thing that holds of a user: `section` is `identity`, `constraint`, `preference`, `relation`, `event` or
-    `fact`. `memory` is its proof, with source and quote; to correct or forget the line, correct or forget that.
+    `fact`, `topic` what it is about: `you`, `home`, `work`, `health`, `tastes`, `people` or `plans`. `memory` is its
+    proof, with source and quote; to correct or forget the line, correct or forget that.
     """
 
     section: str
+    topic: str = "you"
     text: str = field(repr=False)
     memory: Memory
 

@@ -112,6 +112,7 @@ class ProfileLineResponse(ResponseBody):
     """One thing that holds of a user, with the memory that proves it."""
 
     section: Literal["identity", "constraint", "preference", "relation", "event", "fact"]
+    topic: Literal["you", "home", "work", "health", "tastes", "people", "plans"]
     text: str
     memory: MemoryResponse
 

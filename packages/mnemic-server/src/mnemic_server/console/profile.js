@@ -6,7 +6,7 @@ import { el, several } from "./dom.js";
 import { counted, day } from "./labels.js";
 import { linkTo } from "./page-list.js";
 
-const GROUPS = [["identity", "Who you are"], ["constraint", "Health and limits"], ["preference", "Tastes"], ["relation", "People"], ["event", "Plans and events"], ["fact", "Home, work and the rest"]];
+const GROUPS = [["you", "You"], ["home", "Home"], ["work", "Work"], ["health", "Health"], ["tastes", "Tastes"], ["people", "People"], ["plans", "Plans"]];
 /** More than anybody reads; the service cuts by tokens. */
 const EVERYTHING = 100000;
 
@@ -39,8 +39,8 @@ export function profile(signal) {
 
 function groups(lines, asked, row) {
   if (lines.length === 0) return asked ? empty("Nothing of that", "Try another word, or Search, which looks at everything.") : empty("Nothing is remembered about you", "When something is, you will see it here.");
-  return several(GROUPS.map(([section, title]) => {
-    const own = lines.filter((line) => line.section === section);
+  return several(GROUPS.map(([topic, title]) => {
+    const own = lines.filter((line) => line.topic === topic);
     return own.length > 0 && el("section", { class: "group" }, el("h3", {}, title), el("ul", { class: "rows" }, own.map(row)));
   }));
 }

@@ -176,7 +176,8 @@ def _add_labels(certain: Candidate, one: Candidate) -> Candidate:
     if category != INSTRUCTION and one.category not in (CAPTURE_CATEGORIES - {INSTRUCTION}):
         category = one.category or category
     replaces = tuple(dict.fromkeys((*certain.replaces, *one.replaces)))
-    return replace(certain, category=category, replaces=replaces, context=certain.context or one.context)
+    ends = one.ends if one.replaces else certain.ends
+    return replace(certain, category=category, replaces=replaces, ends=ends, context=certain.context or one.context)
 
 
 def _is_inside(skipped: Skipped, spans: Sequence[tuple[int, int]]) -> bool:

@@ -184,19 +184,20 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
     made = _candidate(labels, content, None, (start, end), reading)
     if target is None:
         return replace(made, context=_hint(labels))
-    # A few words are found by what they change: "Down to Sundays!".
-    known = target.content[:MAX_BESIDE] if len(content.split()) <= FEW_WORDS else ""
-    if not names_it(Known(target.content, target.key), content) and not _says_new_value(labels, target, content):
+    # Whether the words bear the operation out is decided where all that a proposer says of known memories is.
+    ends = labels.operation == "end"
+    named = names_it(Known(target.content, target.key), content)
+    if not ends and not named and not _says_new_value(labels, target, content):
         return replace(made, context=_hint(labels))
-    return replace(made, replaces=(target.memory_id,), context=known or _hint(labels))
+    # A few words are found by what they change: "Down to Sundays!".
+    known = target.content[:MAX_BESIDE] if (named or not ends) and len(content.split()) <= FEW_WORDS else ""
+    return replace(made, replaces=(target.memory_id,), ends=ends, context=known or _hint(labels))
 
 
 def _says_new_value(labels: _Labels, target: Memory, words: str) -> bool:
     """Return True if an update's words say part of what it makes of the memory and the memory does not say: a value
     that the model found elsewhere ends nothing.
     """
-    if labels.operation == "end":
-        return False
     known, said = terms(target.content), terms(words)
     new = [one for one in terms(labels.value) if not any(same_word(one, other) for other in known)]
     return any(same_word(one, other) for one in new for other in said)

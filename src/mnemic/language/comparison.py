@@ -948,9 +948,18 @@ def names_it(known: Known, new: str) -> bool:
     if _are_unread(old, said):
         return _says_little_beside(old, said)
     wanted = old.whole.meaning - old.whole.verbs - {stem_of(day) for day in old.lexicon.words("days")}
-    if 2 * len(wanted & said.whole.meaning) <= len(wanted):
+    if 2 * len(wanted & said.whole.meaning) <= len(wanted) or _tells_of_owning(known, old, said):
         return False
     return _one_person(old, said) or _tells_only_of(old, said)
+
+
+def _tells_of_owning(known: Known, old: Statement, said: Statement) -> bool:
+    """Return True for words that end the owning of a thing, if the known statement says something else of its name: who
+    sells a Renault still works for Renault.
+    """
+    ended = {one.name for one in said.lexicon.attributes if any(clause.find(one.ends) for clause in said.clauses)}
+    mine = _attributes(known, old)
+    return "possession" in ended and bool(mine) and mine.isdisjoint(ended)
 
 
 def _tells_only_of(old: Statement, said: Statement) -> bool:
@@ -960,6 +969,12 @@ def _tells_only_of(old: Statement, said: Statement) -> bool:
         return False
     beside = clause.meaning - subject.stems - clause.verbs
     return subject.stems <= old.whole.content and len(beside) <= 1 and not clause.has("prepositions")
+
+
+def are_in_english(*texts: str) -> bool:
+    """Return True for texts of which each reads as English, or as nothing, and one plainly does."""
+    statements = [read(text) for text in texts]
+    return all(one.lexicon.language == "en" for one in statements) and not _are_unread(*statements)
 
 
 def _are_unread(*statements: Statement) -> bool:

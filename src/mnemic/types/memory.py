@@ -100,7 +100,7 @@ class Candidate(Serialisable):
     `content` is the text to remember; with a `key` it is that key's value. `context` is text that helps to find the
     memory and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
     `mnemic.policy.expiry_rule.FOREVER` asks for no end. `replaces` names memories of the same scope that this one
-    should replace; the write path decides.
+    should replace, or (`ends`) only end; the write path decides.
     """
 
     content: str = field(repr=False)
@@ -119,6 +119,7 @@ class Candidate(Serialisable):
     valid_to: datetime | None = None
     clamped: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    ends: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", frozen(self.data))

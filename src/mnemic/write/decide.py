@@ -33,6 +33,7 @@ from mnemic.language.comparison import (
     is_correction,
     is_safety,
     may_concern,
+    names_it,
     outline_of,
 )
 from mnemic.language.statement import OUTLINED
@@ -56,6 +57,11 @@ MAX_LINEAGE = 64
 """Originals that one memory may represent, and how far back its history is followed."""
 MAX_REPLACED = 6
 """Memories that one statement replaces."""
+SURELY = 2.0
+"""Logarithm of the odds from which the judge of changes is enough for one who says that a statement is over. Of groups
+that it was not trained on (training/updates, further_4 and further_9) that is true of 71 % of the ends and 55 % of what
+replaces, of 1.8 % of what leaves it as it is and of 1 % of what is told of others.
+"""
 MAX_WIDENING = 8
 """Factor by which more neighbours are requested if those of other kinds fill the list."""
 _LONG_BEFORE = timedelta(days=180)
@@ -240,17 +246,30 @@ async def _find_named(tx: Reads, draft: Draft, moment: datetime | None) -> list[
             continue
         if _is_of_one_statement(memory, draft) or _is_later(memory, draft, moment):
             continue
-        if _bears(memory, draft.candidate):
+        if _bear_out(memory, draft):
             found.append(_Found(memory, Evidence(How.CHANGED, "named")))
     return found
 
 
-def _bears(memory: Memory, candidate: Candidate) -> bool:
-    """Return True if the words of a candidate bear on a memory, or correct one value of its text."""
+def _bear_out(memory: Memory, draft: Draft) -> bool:
+    """Return True if the words of a draft bear out what its proposer says, that it replaces or ends a memory: they
+    correct a value of its text, or give evidence, or the judge of changes reads both so. Where it has not read them,
+    the words have to be about the memory, and those of an end to name it.
+    """
+    candidate, known = draft.candidate, known_of(memory)
     said = candidate.source.quote or candidate.content
-    if bears(known_of(memory), candidate.content, candidate.source.quote):
+    if is_correction(said) and corrected_text(memory.content, said) == candidate.content:
         return True
-    return is_correction(said) and corrected_text(memory.content, said) == candidate.content
+    about, odds = bears(known, candidate.content, candidate.source.quote), draft.changes.get(memory.memory_id)
+    if odds is None:
+        return about and (not candidate.ends or names_it(known, said))
+    evidence = compare(known, said)
+    if evidence is not None and evidence.how is not How.SAME:
+        return True
+    # What nobody may forget ends by words about its own subject only.
+    if known.safety:
+        return about and odds > SURELY
+    return odds > (0 if about else SURELY)
 
 
 async def _correction(tx: Reads, draft: Draft, memory_id: str) -> Decision | None:

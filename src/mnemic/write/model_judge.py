@@ -1,21 +1,23 @@
-"""Optional judge: a language model that labels a new statement against its neighbours.
+"""Judges of a new statement and known ones, asked before any transaction is open, with redacted texts only.
 
-It is called before any transaction is open, with redacted texts only. Statements that it calls the same do not end each
-other; one that it calls the opposite of a known one, and that bears on it, takes its place. If it fails or is not sure,
-the words decide alone.
+An optional language model labels the statement against its neighbours: those that it calls the same do not end each
+other; one that it calls the opposite of a known one, and that bears on it, takes its place. The embedder's judge of
+changes reads it with those that its proposer says it replaces. If a judge fails or is not sure, the words decide alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol
 
-from mnemic.errors import MnemicError, ModelInvalidSchema
+from mnemic.errors import EmbedderFailed, MnemicError, ModelInvalidSchema
+from mnemic.language.comparison import are_in_english
 from mnemic.policy.proposal_check import list_in, parse_json
-from mnemic.ports import Completer, RecordStore, Snapshot
+from mnemic.ports import Completer, Embedder, JudgesChanges, RecordStore, Snapshot
 from mnemic.ports.metering import count_calls
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
@@ -84,6 +86,25 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
 async def judge_near(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> None:
     """Give the draft a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
     draft.timer.note("judge", await _ask_judge(draft, judge, store, deadline))
+
+
+async def judge_changes(
+    drafts: Sequence[Draft], embedder: Embedder, store: RecordStore, deadline: Deadline | None
+) -> None:
+    """Give the drafts the odds that they end or replace what their proposers name, if the embedder can tell: its judge
+    knows English alone. A failure leaves it to the words.
+    """
+    naming = [one for one in drafts if one.candidate.replaces]
+    if not naming or not isinstance(embedder, JudgesChanges):
+        return
+    for draft in naming:
+        known = await store.get_many(draft.candidate.replaces[:MAX_JUDGED], scopes=[draft.scope])
+        said = draft.candidate.source.quote or draft.candidate.content
+        pairs = {one.memory_id: (one.source.quote or one.content, said) for one in known.values()}
+        read = {memory_id: pair for memory_id, pair in pairs.items() if are_in_english(*pair)}
+        with suppress(EmbedderFailed):
+            odds = await embedder.judge_changes(list(read.values()), deadline=deadline) if read else []
+            draft.changes = dict(zip(read, odds, strict=True))
 
 
 async def _ask_judge(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None) -> str:

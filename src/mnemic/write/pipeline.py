@@ -36,7 +36,7 @@ from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, set
 from mnemic.write.decide import is_known, live
 from mnemic.write.draft import Draft, StepTimer, WriteRules
 from mnemic.write.missing_vectors import leave_without_vector
-from mnemic.write.model_judge import judge_near
+from mnemic.write.model_judge import judge_changes, judge_near
 from mnemic.write.outbox import Publisher
 from mnemic.write.prepare import (
     Redactor,
@@ -477,6 +477,7 @@ class MemoryWritePipeline:
             return [one for draft in drafts for one in await self._settle([draft], deadline)]
         if self._judge is not None:
             await judge_near(drafts[0], self._judge, self._store, deadline)
+        await judge_changes(drafts, self._embedder, self._store, deadline)
         tried = await self._try_each(drafts, deadline)
         for place, draft in enumerate(drafts):
             # The identical memory is gone by now, or the store has changed to other vectors.

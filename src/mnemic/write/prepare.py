@@ -389,7 +389,7 @@ def request_digest(draft: Draft) -> str:
     parts += [_moment(moment) for moment in (given.occurred_at, given.valid_from, given.valid_to)]
     parts += [source.origin, source.ref, source.session, source.speaker, source.quote, source.span]
     # Only if set: digests of requests stored before the field existed stay valid.
-    parts += [candidate.replaces] if candidate.replaces else []
+    parts += [candidate.replaces, candidate.ends] if candidate.replaces else []
     return keyed_hash(draft.secret, "request", parts)
 
 

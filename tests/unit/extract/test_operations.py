@@ -17,6 +17,7 @@ from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
@@ -62,7 +63,7 @@ async def engine_of(folder: Path, *answers: list[Item] | Answer | str, **given: 
     options = {name: given.pop(name) for name in ("instructions", "categories") if name in given}
     with ScriptedModelServer(reply) as server:
         completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
-        store, embedder = SqliteStore(folder / "m.db"), WordEmbedder()
+        store, embedder = SqliteStore(folder / "m.db"), given.pop("embedder", None) or WordEmbedder()
         extractor = ModelExtractor(completer, **options)  # alone: here the operations of a model are tested
         async with MemoryEngine(
             store=store, embedder=embedder, clock=ManualClock(), extractor=extractor, **given
@@ -192,6 +193,8 @@ async def test_an_end_of_the_known_thing_is_taken_in_any_language(tmp_path: Path
         ("I'm dating Lena.", "Lena has a new job."),
         ("Pracuję w Orlenie.", "Mój brat nie pracuje już w Orlenie."),
         ("Mam psa o imieniu Burek.", "Burek i Reksio bawią się w ogrodzie."),
+        ("Je travaille chez Renault.", "J'ai revendu ma Renault."),
+        ("Lavoro alla Fiat.", "Ho venduto la Fiat."),
     ],
 )
 async def test_an_end_by_words_about_something_else_is_refused_and_the_words_are_kept(
@@ -201,6 +204,32 @@ async def test_an_end_by_words_about_something_else_is_refused_and_the_words_are
         await telling.say(first)
         await telling.say(then)
         assert await telling.texts() == sorted([first, then])
+
+
+@pytest.mark.parametrize(
+    ("first", "item", "ended"),
+    [
+        ("I work at the post office.", end("post", "The post office let me go."), True),
+        ("I'm the treasurer of the choir.", end("choir", "I've handed over as treasurer."), True),
+        ("I'm vegan.", update("vegan", None, "pescatarian", "I eat fish again, so pescatarian I guess."), True),
+        ("I use a Windows laptop.", update("laptop", None, "Mac", "I've gone over to a Mac."), True),
+        ("I have a cat.", end("cat", "I had a cat nap this afternoon."), False),
+        ("I'm a member of the chess club.", end("chess", "The chess club lost last night."), False),
+        ("My boss is Anna.", update("Anna", None, "Rolf", "My flatmate's boss is a guy named Rolf."), False),
+        (
+            "My budget is 500 pounds.",
+            update("budget", None, "5 million", "The council's budget is now 5 million."),
+            False,
+        ),
+    ],
+)
+async def test_what_a_model_calls_over_is_so_if_both_statements_read_like_it(
+    tmp_path: Path, first: str, item: Answer, ended: bool
+) -> None:
+    async with engine_of(tmp_path, [add(None, first, first)], item, embedder=MiniLmEmbedder(threads=1)) as telling:
+        await telling.say(first)
+        await telling.say(item({"known": []})[0]["quote"])
+        assert (first not in await telling.texts()) is ended
 
 
 @pytest.mark.parametrize(

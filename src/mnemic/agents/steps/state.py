@@ -104,7 +104,7 @@ def as_data(candidate: Candidate) -> dict[str, Any]:
         "ttl_days": None if candidate.ttl is None else candidate.ttl.total_seconds() / 86400,
         "quote": candidate.source.quote,
         "origin": candidate.source.origin.value,
-        **({"replaces": list(candidate.replaces)} if candidate.replaces else {}),
+        **({"replaces": list(candidate.replaces), "ends": candidate.ends} if candidate.replaces else {}),
     }
 
 
@@ -121,6 +121,7 @@ def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Cand
         ttl=None if days is None else timedelta(days=days),
         source=Source(origin=Origin(data.get("origin", Origin.USER_STATED)), quote=data.get("quote"), session=session),
         replaces=tuple(data.get("replaces", ())),
+        ends=data.get("ends", False),
     )
 
 

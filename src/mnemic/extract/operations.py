@@ -191,7 +191,8 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
         return replace(made, context=_hint(labels))
     # A few words are found by what they change: "Down to Sundays!".
     known = target.content[:MAX_BESIDE] if (named or not ends) and len(content.split()) <= FEW_WORDS else ""
-    return replace(made, replaces=(target.memory_id,), ends=ends, context=known or _hint(labels))
+    context = "\n".join(filter(None, (known, _hint(labels))))
+    return replace(made, replaces=(target.memory_id,), ends=ends, context=context)
 
 
 def _says_new_value(labels: _Labels, target: Memory, words: str) -> bool:

@@ -948,18 +948,21 @@ def names_it(known: Known, new: str) -> bool:
     if _are_unread(old, said):
         return _says_little_beside(old, said)
     wanted = old.whole.meaning - old.whole.verbs - {stem_of(day) for day in old.lexicon.words("days")}
-    if 2 * len(wanted & said.whole.meaning) <= len(wanted) or _tells_of_owning(known, old, said):
+    if 2 * len(wanted & said.whole.meaning) <= len(wanted) or _tells_else(known, old, said):
         return False
     return _one_person(old, said) or _tells_only_of(old, said)
 
 
-def _tells_of_owning(known: Known, old: Statement, said: Statement) -> bool:
-    """Return True for words that end the owning of a thing, if the known statement says something else of its name: who
-    sells a Renault still works for Renault.
+def _tells_else(known: Known, old: Statement, said: Statement) -> bool:
+    """Return True for words that end the owning of a thing, if the known statement says something else of its name (who
+    sells a Renault still works for Renault), and for those that deny something else ("I don't play polo").
     """
     ended = {one.name for one in said.lexicon.attributes if any(clause.find(one.ends) for clause in said.clauses)}
     mine = _attributes(known, old)
-    return "possession" in ended and bool(mine) and mine.isdisjoint(ended)
+    if "possession" in ended and mine and mine.isdisjoint(ended):
+        return True
+    denies = any(clause.negated and not clause.says("no_longer") for clause in said.clauses)
+    return denies and not ended and bool(old.whole.verbs) and old.whole.verbs.isdisjoint(said.whole.verbs)
 
 
 def _tells_only_of(old: Statement, said: Statement) -> bool:
@@ -1028,6 +1031,11 @@ def _attributes(known: Known, statement: Statement) -> frozenset[str]:
         if parted or (named and any(clause.find(one.ends) for clause in statement.clauses)):
             found.add(one.name)
     return frozenset(found)
+
+
+def may_be_of_one_person(known: Known, new: str) -> bool:
+    """Return True unless a known statement and a new one are plainly about different people or things."""
+    return _one_person(_parse_known(known), read(new))
 
 
 def _one_person(old: Statement, new: Statement) -> bool:

@@ -2,7 +2,8 @@
 
 An optional language model labels the statement against its neighbours: those that it calls the same do not end each
 other; one that it calls the opposite of a known one, and that bears on it, takes its place. The embedder's judge of
-changes reads it with those that its proposer says it replaces. If a judge fails or is not sure, the words decide alone.
+changes reads a statement with those that its proposer says it replaces; it knows English alone, and no questions. If a
+judge fails or is not sure, the words decide alone.
 """
 
 from __future__ import annotations
@@ -91,9 +92,7 @@ async def judge_near(draft: Draft, judge: Judge, store: RecordStore, deadline: D
 async def judge_changes(
     drafts: Sequence[Draft], embedder: Embedder, store: RecordStore, deadline: Deadline | None
 ) -> None:
-    """Give the drafts the odds that they end or replace what their proposers name, if the embedder can tell: its judge
-    knows English alone. A failure leaves it to the words.
-    """
+    """Give the drafts the odds that they end or replace what their proposers name, if the embedder can tell."""
     naming = [one for one in drafts if one.candidate.replaces]
     if not naming or not isinstance(embedder, JudgesChanges):
         return
@@ -101,7 +100,7 @@ async def judge_changes(
         known = await store.get_many(draft.candidate.replaces[:MAX_JUDGED], scopes=[draft.scope])
         said = draft.candidate.source.quote or draft.candidate.content
         pairs = {one.memory_id: (one.source.quote or one.content, said) for one in known.values()}
-        read = {memory_id: pair for memory_id, pair in pairs.items() if are_in_english(*pair)}
+        read = {one: pair for one, pair in pairs.items() if are_in_english(*pair) and not said.rstrip().endswith("?")}
         with suppress(EmbedderFailed):
             odds = await embedder.judge_changes(list(read.values()), deadline=deadline) if read else []
             draft.changes = dict(zip(read, odds, strict=True))

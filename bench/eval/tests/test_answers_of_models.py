@@ -58,3 +58,13 @@ def test_no_model_keeps_less_than_the_rules_whatever_it_answers() -> None:
     assert found["right, natural"]["share"] >= 0.85
     kept = {kind: found[f"kept of the rules', {kind}"]["share"] for kind in PLAYED}
     assert kept == dict.fromkeys(PLAYED, 1.0)
+
+
+def test_what_nothing_was_tuned_on_is_measured_too() -> None:
+    found = run(PACKAGED / "unread" / "talks.jsonl")
+    languages = {name.rpartition(", ")[2] for name in found if name.startswith("right, natural, ")}
+    assert (len(languages), found["right, natural"]["n"]) == (8, 96)
+    assert found["arrived, natural"]["share"] >= 0.95
+    assert found["right, natural"]["share"] >= 0.85
+    kept = {kind: found[f"kept of the rules', {kind}"]["share"] for kind in PLAYED}
+    assert kept == dict.fromkeys(PLAYED, 1.0)

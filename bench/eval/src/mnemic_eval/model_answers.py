@@ -8,7 +8,8 @@ of a good model: it `arrived` if a memory has its quote or value, and the conver
 let in if the user's own words are not in force any more. A line `wrong_subject` gives the user a value that belongs to
 somebody else, or held once: it is let in if that value is a current memory under the key. For the talks see
 `mnemic_eval.model_talks`. A use is a memory with a question, an answer that uses the memory in other words, and others
-that do not: it counts how many of both are called likely.
+that do not: it counts how many of both are called likely. A folder `unread` beside them is measured apart: nothing is
+to be tuned on it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,18 @@ class _Scripted:
 @evaluation
 def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Play every line and every talk, and count. Raises InvalidInput (`data`)."""
+    shares, cost = _measure(path, options)
+    unread = path / "unread"
+    if unread.is_dir():
+        shares |= {
+            f"unread, {name}": share for name, share in _measure(unread, replace(options, per_question=None))[0].items()
+        }
+    made = options.chosen_embedder().space.model
+    return {**shares, **cost, "settings": conditions(seed=options.seed, set="answers", embedder=made)}
+
+
+def _measure(path: Path, options: EvalOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the shares of one set, and what the real model cost, if it was asked. Raises InvalidInput (`data`)."""
     lines, talks = path / "lines.tsv", path / "talks.jsonl"
     if path.is_file():
         lines, talks = (path, talks) if path.suffix == ".tsv" else (lines, path)
@@ -96,8 +110,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     uses = path / "uses.jsonl"
     if uses.exists():
         seen |= asyncio.run(_weigh_uses(read_talks(uses)[: options.limit], options))
-    made = options.chosen_embedder().space.model
-    return {**shares_of_true(seen), **cost, "settings": conditions(seed=options.seed, set="answers", embedder=made)}
+    return shares_of_true(seen), cost
 
 
 async def _weigh_uses(uses: Sequence[Mapping[str, Any]], options: EvalOptions) -> dict[str, list[bool]]:

@@ -3,7 +3,8 @@
 Each conversation has what a good model would answer, in its own words: a whole clause of the message as quote, and a
 value that is seldom in it. `now` are expressions that a memory matches in the end, `gone` those that none does. The
 models: `natural` gives these answers; `silent` finds nothing in any message; `echoing` says of every message again what
-is known; `foolish` ends what is known by any words, and gives the user values that are nobody's; `prose` only talks.
+is known; `foolish` ends what is known by any words, and gives the user values that are nobody's; `prose` only talks;
+`slow` and `down` never answer.
 What the rules alone keep must be kept whatever a model answers.
 """
 
@@ -18,7 +19,7 @@ from typing import Any
 
 from mnemic.bootstrap import build_completer
 from mnemic.config import Settings
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, ModelTimeout, ModelUnavailable
 from mnemic.extract import Extractor
 from mnemic.extract.layered_extractor import MODELS_SHARE, LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
@@ -32,7 +33,7 @@ from mnemic_eval.replay import live_memories, throwaway_engine
 
 Talk = Mapping[str, Any]
 Held = list[str]
-PLAYED = ("natural", "silent", "echoing", "foolish", "prose")
+PLAYED = ("natural", "silent", "echoing", "foolish", "prose", "slow", "down")
 FIRST_WORDS = 4
 
 
@@ -52,7 +53,9 @@ class Played:
         self.talk: Talk = {}
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """Return the answer for the message that `prompt` shows."""
+        """Return the answer for the message that `prompt` shows. Raises ModelTimeout, ModelUnavailable."""
+        if self.kind in ("slow", "down"):
+            raise ModelTimeout if self.kind == "slow" else ModelUnavailable
         asked = json.loads(prompt.user)
         said, known = asked["user_message"], asked["known"]
         if self.kind == "prose":

@@ -100,7 +100,7 @@ WIRE: dict[str, Any] = {
 """The type in JSON of each field of a request, by its name."""
 
 
-@fields_of(Candidate, WIRE, without=("context", "data", "ttl", "source", "clamped", "replaces"), key=Name)
+@fields_of(Candidate, WIRE, without=("context", "data", "ttl", "source", "clamped", "replaces", "ends"), key=Name)
 class NewMemory(Strict):
     """One thing to remember."""
 

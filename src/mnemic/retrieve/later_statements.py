@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -70,6 +71,8 @@ BY_JUDGE, JUDGED = 1.0, 0.5
 """Evidence of a judged pair: of the logarithm of the odds that the later statement ends or replaces the earlier one,
 and of any such pair.
 """
+CHANGED = 1.0
+"""Logarithm of the odds, by the judge, from which a message may be the newer form of a statement or a message."""
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
 Changes = Mapping[tuple[str, str], float]
@@ -193,8 +196,7 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
     """Return the pairs of an earlier and a later statement, among the first of `memories`, of which the later may have
     ended or replaced the earlier.
     """
-    told = [one for one in memories if _is_comparable(one) and one.kind is Kind.LONG_TERM][:READ_TOGETHER]
-    ordered = sorted((one for one in told if one.status is Status.ACTIVE), key=_moment)
+    ordered = sorted(_told_first(memories), key=_moment)
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return []
     alike = _pairs(ordered, equal=True) & (_cosines([one.vector or b"" for one in ordered]) >= NEAR_ENOUGH)
@@ -202,6 +204,19 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
     place = {one.memory_id: number for number, one in enumerate(memories)}
     found.sort(key=lambda pair: sorted(place[one.memory_id] for one in pair))
     return [(one, two) for one, two in found if not _are_one_or_two(one, two)][:MOST_PAIRS]
+
+
+def _told_first(memories: Sequence[Memory]) -> list[Memory]:
+    """Return the first of `memories` that are somebody's own words, without messages that a statement was read from."""
+    active = [one for one in memories[:COMPARED] if one.status is Status.ACTIVE and _is_comparable(one)]
+    statements = [one for one in active if one.kind is Kind.LONG_TERM]
+    told = (
+        one
+        for one in active
+        if one.kind is Kind.LONG_TERM
+        or (one.source.speaker not in _AIDES and not any(_are_of_same_words(one, each) for each in statements))
+    )
+    return list(islice(told, READ_TOGETHER))
 
 
 def _are_one_or_two(earlier: Memory, later: Memory) -> bool:
@@ -343,10 +358,11 @@ class _Likeness:
         """Return True if likeness, the words and how near both are to the question speak for the later statement's
         being the newer form of the earlier one.
         """
-        if later.kind is not Kind.LONG_TERM:
+        judged = self.changes.get((earlier.memory_id, later.memory_id))
+        # People say much in passing: of a message only what was read counts.
+        if later.kind is not Kind.LONG_TERM and (judged is None or judged < CHANGED):
             return False
         evidence = float(self.evidence[before, at])
-        judged = self.changes.get((earlier.memory_id, later.memory_id))
         if judged is not None:
             evidence += BY_JUDGE * judged + JUDGED
         if tells_change(later.content):
@@ -396,6 +412,25 @@ def later_relevances(
         if earlier in relevances and last in relevances and last not in passed:
             raised[last] = max(raised.get(last, relevances[last]), relevances[earlier])
     return {**relevances, **raised, **lowered}
+
+
+def put_later_first(
+    entries: Sequence[Entry], relevances: Mapping[str, float], later: Mapping[str, str]
+) -> tuple[list[Entry], Mapping[str, float]]:
+    """Return the entries with each `later` one that stands behind what it outdates in the place of that, as relevant as
+    that: messages and statements were put together by their relevance alone.
+    """
+    order, scores, shares = list(entries), [score for _, score, _ in entries], dict(relevances)
+    for at, (earlier, _, reason) in enumerate(entries):
+        last = later.get(earlier)
+        behind = next((one for one in order if one[0] == last), None) if reason != PINNED else None
+        if behind is None or order.index(behind) < (place := order.index(entries[at])):
+            continue
+        order.remove(behind)
+        order.insert(place, behind)
+        if earlier in shares:
+            shares[behind[0]] = shares[earlier]
+    return [(one, score, reason) for (one, _, reason), score in zip(order, scores, strict=True)], shares
 
 
 def _is_comparable(memory: Memory) -> bool:

@@ -29,6 +29,7 @@ from mnemic.retrieve.later_statements import (
     later_relevances,
     latest_first,
     newest_of,
+    put_later_first,
 )
 from mnemic.retrieve.named_memories import NameLookup
 from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
@@ -177,7 +178,9 @@ def _explain_statements(
     repeated = repetitions(entries, known)
     if said_too := {made: relevances[one] for one, made in repeated.items() if one in relevances}:
         relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
-    return explain_order(without_repetitions(entries, repeated), relevances, messages)
+    explained, relevances = explain_order(without_repetitions(entries, repeated), relevances, messages)
+    passed, newer = later
+    return put_later_first(explained, relevances, {**newer, **passed})
 
 
 async def _best(

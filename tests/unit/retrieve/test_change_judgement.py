@@ -87,9 +87,27 @@ async def test_only_few_statements_that_resemble_each_other_are_read_together(
     assert 0 < len(embedder.judged) <= MOST_PAIRS
 
 
-async def test_messages_are_not_read_together(engine: MemoryEngine, embedder: CountingEmbedder) -> None:
+@pytest.mark.parametrize(("question", "earlier", "later"), REPLACED)
+async def test_a_message_that_tells_a_change_stands_before_the_statement_that_it_replaces(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    await engine.add(earlier, actor=EVA)
+    await engine.record([Message(role="user", content=later)], actor=EVA)
+    found = (await engine.search(question, actor=EVA)).hits
+    assert [hit.memory.content for hit in found[:2]] == [later, earlier]
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), LEFT)
+async def test_a_message_that_tells_no_change_does_not_stand_before_the_answer(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    await engine.record([Message(role="user", content=text) for text in (earlier, later)], actor=EVA)
+    assert (await engine.search(question, actor=EVA)).hits[0].memory.content == earlier
+
+
+async def test_what_an_assistant_said_is_not_read_as_a_change(engine: MemoryEngine, embedder: CountingEmbedder) -> None:
     question, *texts = REPLACED[0]
-    await engine.record([Message(role="user", content=text) for text in texts], actor=EVA)
+    await engine.record([Message(role="assistant", content=text) for text in texts], actor=EVA)
     assert len((await engine.search(question, actor=EVA)).hits) > 1
     assert embedder.judged == []
 

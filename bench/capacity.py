@@ -35,13 +35,18 @@ class Costs:
     process_search: float
     copies: int
     failover_seconds: float
+    compaction: float = 0.0
+    """Of a written memory: what its rows cost until they are in a large file, on all nodes together."""
+    spare: float = 1.1
+    """Disk over the data: old and new files are there at once while a compaction runs."""
 
 
 COSTS = {
     # A primary and a synchronous standby; the time of a failover is assumed (Patroni: lease 30 s, loop 10 s).
     "postgres": Costs(4_300, 2.4, 2.2, 9.2, 8.5, 2, 40.0),
     # No failover: a majority of the copies goes on. A call costs the sum over the nodes, which were minutes old.
-    "cassandra": Costs(3_500, 50.0, 10.8, 12.3, 10.1, 3, 1.1),
+    # A write is the mean of first and later ones. Compaction is half of what a load in bulk cost the nodes.
+    "cassandra": Costs(2_300, 40.0, 8.0, 12.3, 10.1, 3, 1.1, compaction=0.3, spare=1.5),
 }
 _LARGEST = 0.01
 """Part of all memories that the largest tenant has at most: 10^7 of 10^9."""
@@ -65,7 +70,8 @@ class Plan:
     shard_cores: int = 8
     processes: int = 190
     failures_a_node_a_year: float = 2.0
-    rebuild_minutes: float = 120.0
+    rebuild_mb_a_second: float = 100.0
+    repair_mb_a_second: float = 60.0
 
 
 def simulate(plan: Plan, seed: int) -> dict[str, float]:
@@ -80,22 +86,26 @@ def simulate(plan: Plan, seed: int) -> dict[str, float]:
     hot = int(np.argsort(weight)[-max(1, plan.tenants // 1000)])  # the smallest of the largest thousandth
     more = weight[hot] * (plan.hot_factor - 1)
     heat = np.where(np.arange(plan.shards) == shard[hot], more, 0.0)
-    if costs.copies == 3:
+    spread = costs.copies == 3
+    if spread:
         share, heat = np.full(plan.shards, 1 / plan.shards), np.full(plan.shards, more / plan.shards)
-    size = share * plan.memories * grown * costs.memory_bytes * (1 if costs.copies == 2 else costs.copies)
+    size = share * plan.memories * grown * costs.memory_bytes * (costs.copies if spread else 1)
     normal, heated = _day(plan, share, grown, costs), _day(plan, share + heat, grown, costs)
     return {
         "seed": seed,
         "node_mean_gb": size.mean() / 1e9,
         "node_max_gb": size.max() / 1e9,
-        "nodes_too_small": float((size > plan.shard_bytes).sum()),
+        "nodes_too_small": float((size * costs.spare > plan.shard_bytes).sum()),
         "largest_tenant_gb": weight.max() * plan.memories * grown * costs.memory_bytes / 1e9,
         "busiest_minute": float(normal.max()),
         "wait_seconds": _longest_wait(normal),
         "busiest_minute_hot": float(heated.max()),
         "wait_seconds_hot": _longest_wait(heated),
+        "busiest_minute_without_a_node": float(normal.max()) * (plan.shards / (plan.shards - 1) if spread else 1),
         "processes_busy": _processes_busy(plan, grown, costs),
-        **_failures(plan, costs, random, share),
+        "repair_hours_a_node": size.mean() / 1e6 / plan.repair_mb_a_second / 3600 if spread else 0.0,
+        "rebuild_minutes": size.mean() / 1e6 / plan.rebuild_mb_a_second / 60,
+        **_failures(plan, costs, random, share, size.mean() / 1e6 / plan.rebuild_mb_a_second / 60),
     }
 
 
@@ -105,7 +115,8 @@ def _day(plan: Plan, share: Numbers, grown: float, costs: Costs) -> Numbers:
     slope = (plan.peak - 1) / (1 - course.mean())
     course = np.maximum(0, 1 + slope * (course - course.mean()))
     writes = plan.writes_a_day * grown / 86_400
-    cores = writes * (costs.server_write + plan.searches_a_write * costs.server_search) / 1000
+    each = costs.server_write + costs.compaction + plan.searches_a_write * costs.server_search
+    cores = writes * each / 1000
     return np.outer(share * cores / plan.shard_cores, course)
 
 
@@ -123,7 +134,9 @@ def _processes_busy(plan: Plan, grown: float, costs: Costs) -> float:
     return writes * (costs.process_write + plan.searches_a_write * costs.process_search) / 1000 / plan.processes
 
 
-def _failures(plan: Plan, costs: Costs, random: np.random.Generator, share: Numbers) -> dict[str, float]:
+def _failures(
+    plan: Plan, costs: Costs, random: np.random.Generator, share: Numbers, rebuild: float
+) -> dict[str, float]:
     """Return what a year of failing nodes costs: seconds without an answer for the mean user, and the meetings of two
     failures in one shard, after which the shard stands still.
     """
@@ -136,14 +149,14 @@ def _failures(plan: Plan, costs: Costs, random: np.random.Generator, share: Numb
     # Of a primary and its standby the failure of the first is felt; of a majority, each one for the time of an answer.
     felt = failing % costs.copies == 0 if own else np.ones(count, dtype=bool)
     part = share[place] if own else np.full(count, costs.copies / nodes)
-    met = sum(_meets(at, place, index, plan, costs, nodes) for index in range(count))
+    met = sum(_meets(at, place, index, rebuild, costs, nodes) for index in range(count))
     down = float((felt * part).sum() * costs.failover_seconds)
     return {"node_failures": float(count), "seconds_down_a_year": down, "two_at_once": float(met)}
 
 
-def _meets(at: Numbers, place: NDArray[np.int64], index: int, plan: Plan, costs: Costs, nodes: int) -> bool:
-    """Check whether another node with the same data fails before this one is rebuilt."""
-    soon = at[index + 1 :] - at[index] < plan.rebuild_minutes
+def _meets(at: Numbers, place: NDArray[np.int64], index: int, rebuild: float, costs: Costs, nodes: int) -> bool:
+    """Check whether another node with the same data fails before this one is rebuilt, in so many minutes."""
+    soon = at[index + 1 :] - at[index] < rebuild
     apart = (place[index + 1 :] - place[index]) % nodes
     near = apart == 0 if costs.copies == 2 else (apart < costs.copies) | (apart > nodes - costs.copies)
     return bool((soon & near).any())

@@ -20,8 +20,9 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
@@ -31,8 +32,9 @@ from typing import Any
 from cassandra import ConsistencyLevel, DriverException
 from cassandra.query import BatchStatement, BatchType
 
+from bench import cluster_load as loading
 from bench import cluster_operations as operations
-from bench.cpu_shares import Shares
+from bench.cpu_shares import BESIDE, Shares
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
@@ -41,7 +43,7 @@ from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
-from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
+from tests.cassandra_nodes import Cluster, Network, Node, at_hand
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
@@ -53,6 +55,8 @@ _LOOKS = 5
 """Times that what was acknowledged is looked for at most."""
 _IDLE_SECONDS = 10
 """Seconds for which servers are watched while nobody asks them: what they use then is in every figure."""
+_WARM = 12
+"""Times the measured calls that are made before: Java compiles what was called some thousand times."""
 
 CONTRACT = (
     "test_store.py::TestCassandraStore",
@@ -154,14 +158,14 @@ class Writers:
         """End the processes, for a row that has failed."""
         for each in self._running:
             each.kill()
-            each.wait()
+            each.communicate()
 
     def end(self) -> list[list[Any]]:
         for each in self._running:
-            if each.wait() != 0:
+            told, _ = each.communicate()
+            if each.returncode != 0:
                 raise RuntimeError("a writer has failed")
-            assert each.stdout is not None
-            self.spent += float(each.stdout.read())
+            self.spent += float(told)
         return [json.loads(line) for log in self.logs for line in log.read_text().splitlines()]
 
 
@@ -269,7 +273,7 @@ def contract(cluster: Cluster) -> None:
         raise RuntimeError("the contract is not kept")
 
 
-def kill(cluster: Cluster, size: int) -> None:
+def kill(cluster: Cluster, size: int, keyspace: str = "kill") -> None:
     """Kill each node in turn during the writes, and start it again."""
 
     def during(writers: Writers) -> None:
@@ -282,7 +286,7 @@ def kill(cluster: Cluster, size: int) -> None:
             node.start()
             writers.note(f"up {number}")
 
-    run(cluster, "kill", size, during)
+    run(cluster, keyspace, size, during)
 
 
 def topology(cluster: Cluster, size: int) -> None:
@@ -390,21 +394,53 @@ def _of_500(number: int) -> Actor:
     return Actor(tenant=f"t{number % 50:03d}", user=f"u{number // 50}")
 
 
-def processor(cluster: Cluster, size: int) -> None:
-    """CPU of one write and one search, on the nodes, beside the least that the nodes charge, and on a private
+def processor(size: int = 400) -> None:
+    """CPU of a write and a search on the nodes, by question, beside the least that the nodes charge, and on a private
     PostgreSQL.
     """
-    nodes = [node.process for node in cluster.nodes if node.process is not None]
-    location = cluster.url("processor", copies=len(nodes))
-    for measured in (_spent, _least):
-        found = asyncio.run(measured(location, size, lambda: sum(map(cpu_seconds, nodes))))
-        tell("processor", on=f"cassandra, nodes: {len(nodes)}", **found)
+    with operations.running(operations.nodes(heap=700, tier=4)) as cluster:
+        if cluster.shares is not None:
+            cluster.shares.put("client", os.getpid())
+        meter = Meter(cluster.spent, cluster.compiled)
+        for measured in (of_calls, of_questions):
+            tell(
+                "processor", on="cassandra", **asyncio.run(measured(cluster.url("processor", timeout=10), size, meter))
+            )
     server = PostgresServer()
     server.start()
     try:
-        tell("processor", on="postgres", **asyncio.run(_spent(server.dsn(), size, lambda: _of_tree(server.pid()))))
+        meter = Meter(lambda: _of_tree(server.pid()), lambda: 0.0)
+        tell("processor", on="postgres", **asyncio.run(of_calls(server.dsn(), size, meter)))
     finally:
         server.stop()
+
+
+def million(size: int = 1_000_000) -> None:
+    """Load users with a hundred memories each, beside other work; then what a write and a search of them cost while the
+    process knows nothing of them, and what they cost next, and a node killed.
+    """
+    with operations.running(operations.nodes(heap=700, tier=4)) as cluster:
+        location = cluster.url("million", timeout=10)
+        asyncio.run(_opened(location))
+        weigh(cluster, BESIDE)
+        for node in cluster.nodes:
+            node.nodetool("disableautocompaction")
+        before, users = cluster.spent(), size // loading.EACH
+        loaded = asyncio.run(loading.load(location, SPACE, users, one_of_many))
+        loaded["server_ms_a_memory"] = round(1000 * (cluster.spent() - before) / size, 3)
+        tell("million", **loaded, **loading.stored(cluster))
+        tell("million", **loading.compact(cluster), **loading.stored(cluster))
+        weigh(cluster)
+        meter, calls = Meter(cluster.spent, cluster.compiled), min(400, users // 10)
+        tell("million", **asyncio.run(of_calls(location, calls, meter)))
+        kill(cluster, 600, "million")
+
+
+def weigh(cluster: Cluster, times: float | None = None) -> None:
+    """Give each node so many times the share of other work, or its own again."""
+    for node in cluster.nodes:
+        if cluster.shares is not None:
+            cluster.shares.weigh(f"node{node.number}", times)
 
 
 def _of_tree(pid: int) -> float:
@@ -417,33 +453,97 @@ def _of_tree(pid: int) -> float:
     return total / os.sysconf("SC_CLK_TCK")
 
 
-async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[str, Any]:
-    said, asked = statements(3), questions(3)
+@dataclass
+class Meter:
+    """What calls cost, each in milliseconds: `server` and `client` of processor, `compilers` the part of the servers'
+    that Java's compilers took, `clock` by the clock.
+    """
+
+    spent: Callable[[], float]
+    compiled: Callable[[], float]
+
+    async def of(self, calls: Iterable[Callable[[], Awaitable[object]]]) -> dict[str, float]:
+        """Return the mean of these calls, made one after the other."""
+        count, before, compiled, own, began = 0, self.spent(), self.compiled(), time.process_time(), time.time()
+        for call in calls:
+            await call()
+            count += 1
+        passed = {
+            "server": self.spent() - before,
+            "compilers": self.compiled() - compiled,
+            "client": time.process_time() - own,
+            "clock": time.time() - began,
+        }
+        return {name: round(1000 * seconds / count, 2) for name, seconds in passed.items() if seconds}
+
+    async def idle(self) -> float:
+        """Return what the servers use in a second in which nobody asks them: it is in every figure."""
+        before = self.spent()
+        await asyncio.sleep(_IDLE_SECONDS)
+        return round(1000 * (self.spent() - before) / _IDLE_SECONDS, 1)
+
+
+async def of_calls(location: str, calls: int, meter: Meter) -> dict[str, Any]:
+    """Return what calls of the engine cost: the first write of each of so many users in this process, a later one, a
+    search, and the first search of other users.
+    """
+    who, said, asked = one_of_many, statements(3), questions(3)
     found: dict[str, Any] = {"calls": calls}
     async with engine_on(location) as engine:
-        for number in range(calls // 4):  # plans, caches and the just-in-time compiler
-            await engine.add(Candidate(content=f"{next(said)} (w{number})", kind=Kind.EPISODIC), actor=user(number))
-        before = spent()
-        await asyncio.sleep(_IDLE_SECONDS)
-        found["idle_server_ms_a_second"] = round(1000 * (spent() - before) / _IDLE_SECONDS, 1)
-        for name in ("write", "search"):
-            before, own, began = spent(), time.process_time(), time.time()
-            for number in range(calls):
-                if name == "write":
-                    await engine.add(
-                        Candidate(content=f"{next(said)} ({number})", kind=Kind.EPISODIC), actor=user(number)
-                    )
-                else:
-                    await engine.search(next(asked), actor=user(number), top_k=10)
-            found[f"{name}_server_ms"] = round(1000 * (spent() - before) / calls, 2)
-            found[f"{name}_client_ms"] = round(1000 * (time.process_time() - own) / calls, 2)
-            found[f"{name}_ms"] = round(1000 * (time.time() - began) / calls, 1)
+
+        def write(number: int) -> Callable[[], Awaitable[object]]:
+            text = f"{next(said)} ({number})"
+            return lambda: engine.add(Candidate(content=text, kind=Kind.EPISODIC), actor=who(number))
+
+        def search(number: int) -> Callable[[], Awaitable[object]]:
+            text = next(asked)
+            return lambda: engine.search(text, actor=who(number), top_k=10)
+
+        for number in range(calls, calls * (1 + _WARM)):  # plans, caches and the just-in-time compilers
+            await asyncio.gather(write(number)(), search(number)())
+        found["idle_ms_a_second"] = await meter.idle()
+        mine, others = range(calls), range(calls * (1 + _WARM), calls * (2 + _WARM))
+        measured = {"first_write": (write, mine), "write": (write, mine), "search": (search, mine)}
+        for name, (call, numbers) in (measured | {"first_search": (search, others)}).items():
+            with counted(engine) as asks:
+                found[name] = await meter.of(map(call, numbers))
+            found[name] |= {"asks": {one: round(count / calls, 2) for one, count in asks.items()}} if asks else {}
     return found
 
 
-async def _least(location: str, calls: int, spent: Callable[[], float]) -> dict[str, Any]:
-    """Return what the bytes of a write cost as one lightweight transaction and as a logged batch, and what a read of a
-    head costs.
+def one_of_many(number: int) -> Actor:
+    return Actor(tenant=f"t{number % TENANTS:03d}", user=f"u{number // TENANTS}")
+
+
+@contextmanager
+def counted(engine: MemoryEngine) -> Iterator[Counter[str]]:
+    """Count the statements that a store on Cassandra sends, by name; one that settles what is pending is `serial`."""
+    asks: Counter[str] = Counter()
+    link = getattr(getattr(engine.store, "_database", None), "link", None)
+    if link is None:
+        yield asks
+        return
+    names = {id(prepared): name for name, prepared in link._prepared.items()}
+    answer = link._answer
+
+    async def noted(statement: Any) -> Any:
+        if isinstance(statement, BatchStatement):
+            asks["commit"] += 1
+        else:
+            serial = " serial" if statement.consistency_level == ConsistencyLevel.SERIAL else ""
+            asks[names[id(statement.prepared_statement)] + serial] += 1
+        return await answer(statement)
+
+    link._answer = noted
+    try:
+        yield asks
+    finally:
+        link._answer = answer
+
+
+async def of_questions(location: str, calls: int, meter: Meter) -> dict[str, Any]:
+    """Return what the questions of a write cost one by one, and what its bytes cost in other ways: as rows alone, as a
+    logged batch, by a lightweight transaction that does nothing else.
     """
     found: dict[str, Any] = {"calls": calls}
     sent: list[tuple[str, Any]] = []
@@ -459,31 +559,54 @@ async def _least(location: str, calls: int, spent: Callable[[], float]) -> dict[
         for text in islice(statements(5), 2):
             await engine.add(Candidate(content=text, kind=Kind.EPISODIC), actor=Actor(tenant="least", user="u"))
         (step, (_, writers, tenant, level, *_)), *rows = sent
+        found["rows"] = len(rows)
+        found["bytes"] = sum(len(value) for _, values in rows for value in values if isinstance(value, bytes | str))
 
         def of(number: int) -> list[tuple[str, Any]]:
             return [(name, (*values[:2], f"u{number % 200}", *values[3:])) for name, values in rows]
 
-        async def transaction(number: int) -> None:
+        async def transaction(number: int, *, bare: bool = False) -> None:
             before = number // 200 or None
-            values = ((before or 0) + 1, writers, tenant, level, f"u{number % 200}", before, None)
-            if not await change([(step, values), *of(number)], settled=None):
-                raise RuntimeError("nobody else writes there")
+            owner = f"{'v' if bare else 'u'}{number % 200}"
+            values = ((before or 0) + 1, writers, tenant, level, owner, before, None)
+            # What it answers does not matter: after a late answer the same is sent twice, and refused once.
+            await change([(step, values), *([] if bare else of(number))], settled=None)
 
-        async def batch(number: int) -> None:
-            logged = BatchStatement(BatchType.LOGGED, consistency_level=ConsistencyLevel.QUORUM)
+        async def batch(number: int, kind: BatchType, level: int) -> None:
+            together = BatchStatement(kind, consistency_level=level)
             for each in of(number):
-                logged.add(link._bound(*each))
-            await link._answer(logged)
+                together.add(link._bound(*each))
+            await link._answer(together)
 
-        async def read(number: int) -> None:
-            await link.ask("small", (tenant, level, f"u{number % 200}"))
+        async def removed(number: int) -> None:
+            """Leave a thousand tombstones in a scope, in one of its tables."""
+            together = BatchStatement(BatchType.UNLOGGED, consistency_level=ConsistencyLevel.QUORUM)
+            for one in range(100):
+                together.add(link._bound("remove", (tenant, level, "u0", "journal", f"{number}.{one}".encode())))
+            await link._answer(together)
 
-        for name, call in (("transaction", transaction), ("batch", batch), ("read", read)):
-            before, own = spent(), time.process_time()
-            for number in range(calls):
-                await call(number)
-            found[f"{name}_server_ms"] = round(1000 * (spent() - before) / calls, 2)
-            found[f"{name}_client_ms"] = round(1000 * (time.process_time() - own) / calls, 2)
+        levels = ConsistencyLevel
+        at = lambda number: (tenant, level, f"u{number % 200}")  # noqa: E731
+        questions_of: dict[str, Callable[[int], Awaitable[object]]] = {
+            "transaction": transaction,
+            "transaction without rows": partial(transaction, bare=True),
+            "logged batch": partial(batch, kind=BatchType.LOGGED, level=levels.QUORUM),
+            "unlogged batch": partial(batch, kind=BatchType.UNLOGGED, level=levels.QUORUM),
+            "unlogged batch, one answer": partial(batch, kind=BatchType.UNLOGGED, level=levels.ONE),
+            "announce": lambda number: link.ask("announce", (*at(number), f"{number}")),
+            "small": lambda number: link.ask("small", at(number)),
+            "small serial": lambda number: link.ask("small", at(number), serial=True),
+            "state serial": lambda number: link.ask("state", at(number), serial=True),
+            "get": lambda number: link.ask("get", (*at(number), "request", [b"x"])),
+        }
+        for name, ask in questions_of.items():
+            found[name] = await meter.of(partial(ask, number) for number in range(calls))
+        for number in range(10):
+            await removed(number)
+        ask = lambda: link.ask("small", (tenant, level, "u0"))  # noqa: E731
+        found["small beside 1,000 tombstones"] = await meter.of(ask for _ in range(calls))
+        ask = lambda: link.ask("get", (tenant, level, "u0", "journal", [b"x"]))  # noqa: E731
+        found["get among 1,000 tombstones"] = await meter.of(ask for _ in range(calls))
     return found
 
 
@@ -493,15 +616,16 @@ SIZES = {
     "topology": 1000,
     "partition": 600,
     "exact": 5000,
-    "processor": 200,
 }
 """Rows on one cluster, and their sizes if none is given."""
 
-OPERATIONS = {
-    "clock": partial(operations.clock, rounds=3),
-    "repair": operations.repair,
-    "hints": operations.hints,
-    "datacenters": operations.datacenters,
+OPERATIONS: dict[str, Callable[..., None]] = {
+    "processor": processor,
+    "million": million,
+    "clock": partial(operations.clock, tell, rounds=3),
+    "repair": partial(operations.repair, tell),
+    "hints": partial(operations.hints, tell),
+    "datacenters": partial(operations.datacenters, tell),
 }
 """Rows on clusters of their own."""
 
@@ -513,7 +637,6 @@ def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
         "topology": topology,
         "partition": partition,
         "exact": exact,
-        "processor": processor,
     }
     for word in only.split(","):
         name, _, size = word.partition(":")
@@ -526,10 +649,11 @@ def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
 def operate(only: str) -> int:
     """Run the rows that have clusters of their own; returns how many have failed."""
     failed = 0
-    for name in only.split(","):
+    for word in only.split(","):
+        name, _, size = word.partition(":")
         if name in OPERATIONS:
             try:
-                OPERATIONS[name](tell)
+                OPERATIONS[name](**({"size": int(size)} if size else {}))
             except (RuntimeError, MnemicError, AssertionError, DriverException) as error:
                 failed += 1
                 tell(name, failed=repr(error)[-2000:])
@@ -538,10 +662,7 @@ def operate(only: str) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default=",".join(SIZES))
-    parser.add_argument("--nodes", type=int, default=3, help="fewer for `processor` alone, on a small machine")
-    parser.add_argument("--heap", type=int, default=700)
-    parser.add_argument("--tier", type=int, default=1, help="Java's compilers: 1 is the quick one alone, 4 both")
+    parser.add_argument("--only", default=",".join([*SIZES, "processor"]))
     parser.add_argument("--rest", type=float, default=0.0, help=argparse.SUPPRESS)
     for name in ("--write", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
@@ -557,19 +678,13 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
     rows = list(chosen(given.only))
-    failed = (together(rows, given) if rows else 0) + operate(given.only)
+    failed = (together(rows) if rows else 0) + operate(given.only)
     sys.exit(min(failed, 1))
 
 
-def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], given: argparse.Namespace) -> int:
+def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]]) -> int:
     """Run rows on the same three nodes; returns how many have failed."""
-    cluster = Cluster(
-        given.nodes,
-        heap=given.heap,
-        tier=given.tier,
-        network=Network() if Network.at_hand() else None,
-        shares=Shares() if Shares.at_hand() else None,
-    )
+    cluster = operations.nodes(heap=700, network=Network() if Network.at_hand() else None)
     failed = 0
     try:
         cluster.start()

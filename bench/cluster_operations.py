@@ -15,6 +15,7 @@ from cassandra.cluster import EXEC_PROFILE_DEFAULT, ExecutionProfile, NoHostAvai
 from cassandra.cluster import Cluster as Driver
 from cassandra.policies import WhiteListRoundRobinPolicy
 
+from bench.cpu_shares import Shares
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
@@ -44,6 +45,11 @@ def require(found: object, wanted: object) -> None:
     """Raise AssertionError where a row did not find what is promised."""
     if found != wanted:
         raise AssertionError(f"{found} where {wanted} is promised")
+
+
+def nodes(count: int = 3, **how: Any) -> Cluster:
+    """Return nodes with a share of the processors each, where there can be shares."""
+    return Cluster(count, shares=Shares() if Shares.at_hand() else None, **how)
 
 
 @contextmanager
@@ -109,7 +115,7 @@ async def _one_of_each(engine: MemoryEngine, name: str, wanted: dict[str, str]) 
 def clock(tell: Any, rounds: int) -> None:
     """Let the clock of one node be an hour ahead, that of another an hour behind, and those of processes too."""
     for wrong in ({2: HOUR}, {3: -HOUR}):
-        with running(Cluster(3, clocks=wrong)) as cluster:
+        with running(nodes(clocks=wrong)) as cluster:
             found = asyncio.run(through_all_clocks(cluster, cluster.url("clock", copies=3, timeout=3), rounds))
         tell("clock", nodes=str(wrong), **found)
         require((found["differing"], found["broken"], found["notes_left"]), (0, False, 0))
@@ -136,7 +142,7 @@ def ids_on(cluster: Cluster, node: Node, keyspace: str, owner: str = "ana") -> s
 
 def repair(tell: Any) -> None:
     """Remove memories while a node is away without hints; look at that node alone before and after its repair."""
-    with running(Cluster(3)) as cluster:
+    with running(nodes()) as cluster:
         location = cluster.url("repair", copies=3)
         for node in cluster.nodes:
             node.nodetool("disablehandoff")
@@ -165,7 +171,7 @@ def hints(tell: Any) -> None:
     Their tables do not show hints that wait: `pending_hints` has no file that is still written to, which is every one
     as long as the node is away.
     """
-    with running(Cluster(3)) as cluster:
+    with running(nodes()) as cluster:
         location = cluster.url("hints", copies=3)
         away, *living = cluster.nodes  # the first is the seed: it starts also where it finds nobody
         asyncio.run(_write(location, 6))
@@ -264,7 +270,7 @@ async def _forget(location: str, count: int) -> int:
 
 def datacenters(tell: Any) -> None:
     """Write in one of two datacenters, read in the other, and lose the other."""
-    with running(Cluster(2, datacenters=("east", "west"))) as cluster:
+    with running(nodes(2, datacenters=("east", "west"))) as cluster:
         both = {name: cluster.url("regions", copies=1, datacenter=name) for name in ("east", "west")}
         asyncio.run(_write(both["east"], 3))
         elsewhere = asyncio.run(_read(both["west"]))

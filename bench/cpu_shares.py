@@ -9,8 +9,10 @@ from pathlib import Path
 _ROOT = Path("/sys/fs/cgroup")
 _TIMES = 8
 """The share of a group over that of other work on the machine."""
-_STARTING = 2.0
+STARTING = 2.0
 """The same of a group that starts: Java needs some 20 seconds of processor, of which other machines see nothing."""
+BESIDE = 1.0
+"""The same of a group that is to leave the others as much as it takes."""
 
 
 class Shares:
@@ -35,9 +37,9 @@ class Shares:
             _weigh(group, _TIMES)
         (group / "cgroup.procs").write_text(str(process))
 
-    def weigh(self, name: str, *, starting: bool) -> None:
-        """Give a group the small share of what starts, or the share of the others."""
-        _weigh(_group(name), _STARTING if starting else _TIMES)
+    def weigh(self, name: str, times: float | None = None) -> None:
+        """Give a group so many times the share of other work, or again that of its like."""
+        _weigh(_group(name), _TIMES if times is None else times)
 
     def close(self) -> None:
         """Remove the groups, whose processes have ended."""

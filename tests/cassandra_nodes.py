@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from bench.cpu_shares import Shares
+from bench.cpu_shares import STARTING, Shares
 
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Folder into which `make cassandra` fetches the jars."""
@@ -216,6 +216,7 @@ class Node:
             *self._inside, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
             f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=384m",
             f"-XX:TieredStopAtLevel={self._tier}", "-XX:MetaspaceSize=192m", "-XX:ActiveProcessorCount=16",
+            "-XX:-UseDynamicNumberOfCompilerThreads",
             "-Dcassandra.available_processors=2",
             "-Dio.netty.availableProcessors=2", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
@@ -228,7 +229,7 @@ class Node:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder)
         if self._shares is not None:
             self._shares.put(f"node{self.number}", self.process.pid)
-            self._shares.weigh(f"node{self.number}", starting=self._others_serve)
+            self._shares.weigh(f"node{self.number}", STARTING if self._others_serve else None)
 
     def wait(self) -> None:
         """Return once it answers. One that starts while others serve has a small share of the processors until then: on
@@ -240,7 +241,7 @@ class Node:
                 raise RuntimeError(self._told())
             time.sleep(0.2)
         if self._shares is not None:
-            self._shares.weigh(f"node{self.number}", starting=False)
+            self._shares.weigh(f"node{self.number}")
 
     def kill(self) -> None:
         """End it as a crash would."""
@@ -346,6 +347,10 @@ class Cluster:
         """Return the seconds of processor of all nodes so far, also of those that were taken away."""
         return sum(node.spent for node in self._ever)
 
+    def compiled(self) -> float:
+        """Return the seconds of processor that the compilers of the running nodes took."""
+        return sum(_compilers_seconds(node.process) for node in self.nodes if node.process is not None)
+
     def stop(self) -> None:
         """End every node and remove its files."""
         for node in self.nodes:
@@ -367,3 +372,14 @@ def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
     """Return the processor time that a process has used."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _compilers_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time of the threads in which a Java process compiles."""
+    total = 0
+    for task in Path(f"/proc/{process.pid}/task").glob("*/stat"):
+        with suppress(OSError):  # a thread that has ended
+            name, fields = task.read_text().rsplit(")", 1)
+            if "(C1 Compiler" in name or "(C2 Compiler" in name:
+                total += sum(map(int, fields.split()[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")

@@ -28,7 +28,7 @@ class Rounds:
         self._answer = self._link._answer
         self._waiting: list[tuple[Any, asyncio.Future[Any]]] = []
         self._running: asyncio.Task[None] | None = None
-        self.count = 0
+        self.count = self.asked = 0
         monkeypatch.setattr(self._link, "_answer", self._ask)
 
     async def of_call(self, call: Awaitable[object]) -> int:
@@ -38,6 +38,7 @@ class Rounds:
         return self.count - before
 
     async def _ask(self, statement: Any) -> Any:
+        self.asked += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((statement, answer))
         if self._running is None:
@@ -95,6 +96,45 @@ async def test_a_write_waits_for_three_questions_at_most(
         kept = await engine.add("The door opens at nine.", actor=ana)
         changed = engine.update(kept.memory_id, content="The door opens at ten.", actor=ana)
         assert await rounds.of_call(changed) == 3
+
+
+async def test_a_search_in_a_scope_that_this_process_knows_asks_one_question(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine:
+        ana = Actor(tenant="acme", user="ana")
+        await engine.add("The harbour is near.", actor=ana)
+        rounds = Rounds(store, monkeypatch)
+        assert (await engine.search("Where is the harbour?", actor=ana)).hits
+        assert rounds.asked == 1
+
+
+async def test_a_write_of_a_user_without_marks_asks_for_none(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine:
+        ana = Actor(tenant="acme", user="ana")
+        await engine.add("The harbour is near.", actor=ana)
+        store._database.partitions.answers._known.clear()  # as after ten seconds
+        rounds = Rounds(store, monkeypatch)
+        await engine.add("The harbour is far.", actor=ana)
+        assert rounds.asked == 2, "the head of the scope, the commit"
+
+
+async def test_the_first_mark_of_a_user_is_seen_by_who_knew_of_none(new_store: Callable[[], CassandraStore]) -> None:
+    store, other = new_store(), new_store()
+    await store.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    where = scope("bob")
+    for value in ("granted", None, "revoked"):
+        await write(store, f"tea {value}")
+        await other.transact(lambda transaction, value=value: transaction.put_mark("acme", "subject/bob/diet", value))
+        found, _ = await store.marks_and_duplicate("acme", "subject/bob/", where, "other", request=None)
+        assert found.get("subject/bob/diet") == value
+        assert (await store.marks("acme", "subject/bob/")).get("subject/bob/diet") == value
+        assert await store.transact(lambda transaction: transaction.find_mark("acme", "subject/bob/diet")) == value
+    await store.close()
+    await other.close()
 
 
 async def write(store: CassandraStore, text: str, spaces: list[VectorSpace] | None = None) -> None:

@@ -83,7 +83,7 @@ class Commits:
         # without an entry could not be erased.
         await self._prepare(view, written)
         beside = {EVERYWHERE, *(of_tenant(home.tenant) for home in written)}
-        rows = {home: _written_rows(view, home) for home in written}
+        rows = {home: written_rows(view, home) for home in written}
         single = len(written) == 1 and len(in_batches(rows[written[0]])) == 1
         # One partition and one batch: a single lightweight transaction decides and writes.
         if single and others <= beside and not _switches_space(view):
@@ -216,11 +216,11 @@ class Commits:
 
     async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
         """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
-        before = self._partitions.confirmed_version(tenant)
+        before, last = self._partitions.confirmed_version(tenant), self._partitions.last_beside(tenant)
         head: Head
         head, answers = await asyncio.gather(
             self._partitions.head(tenant, now=True, writes=True),
-            self._ask_all(tenant, self._uncached_questions(tenant, before, path)),
+            self._ask_all(tenant, self._uncached_questions(tenant, before, path, last)),
         )
         # An answer without rows names no version. It is of this one only if this one was there before the question.
         self._keep(tenant, head, {one: rows for one, rows in answers.items() if rows or head.version == before})
@@ -229,7 +229,9 @@ class Commits:
     async def _cache_marks(self, tenant: Partition, head: Head | None, path: str | None) -> None:
         """Cache the marks under a path as of a known version, unless they are cached."""
         if head is not None and head.version is not None:
-            self._keep(tenant, head, await self._ask_all(tenant, self._uncached_questions(tenant, head.version, path)))
+            self._keep(
+                tenant, head, await self._ask_all(tenant, self._uncached_questions(tenant, head.version, path, head))
+            )
 
     async def _cache_request(self, home: Partition, head: Head, request: str | None) -> None:
         key = (home.tenant, request or "")
@@ -237,15 +239,21 @@ class Commits:
             question = (NAMES[REQUEST], sortable_key(key[width_of(REQUEST) :]))
             self._keep(home, head, await self._ask_all(home, [question]))
 
-    def _uncached_questions(self, tenant: Partition, version: int | None, path: str | None) -> list[tuple[Any, ...]]:
+    def _uncached_questions(
+        self, tenant: Partition, version: int | None, path: str | None, head: Head | None
+    ) -> list[tuple[Any, ...]]:
         """Return the questions about marks that a write of somebody with this path asks, and whose answers at this
-        version are not cached.
+        version are not cached, but for those about marks that the tenant did not have at its last head.
         """
         if path is None or not path.endswith("/"):
             return []
         answers = self._partitions.answers
-        asked = [marks_under(path), *((NAMES[MARK], key) for key in answers.singles())]
-        return [one for one in asked if answers.find((tenant, version or 0, one)) is None]
+        asked = {marks_under(path): path} | {(NAMES[MARK], sortable_key((one,))): one for one in answers.singles()}
+        return [
+            question
+            for question, name in asked.items()
+            if (head is None or head.may_have_mark(name)) and answers.find((tenant, version or 0, question)) is None
+        ]
 
     async def _ask_all(self, home: Partition, questions: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Any]]:
         async def ask(name: str, *rest: Any) -> list[Any]:
@@ -420,7 +428,7 @@ class Commits:
         return True
 
 
-def _written_rows(view: View, home: Partition) -> list[Written]:
+def written_rows(view: View, home: Partition) -> list[Written]:
     """Return the rows that a view changes in a partition, as they are stored."""
     return [
         (NAMES[table], sortable_key(key[width_of(table) :]), None if row is None else pack_row(row[width_of(table) :]))

@@ -17,7 +17,7 @@ from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.ports.one_moment import moment_began
 from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
 from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
-from mnemic.stores.cassandra.routing import NAMES, Partition, of_tenant
+from mnemic.stores.cassandra.routing import MARKED, NAMES, Partition, bit_of_path, of_tenant
 from mnemic.stores.row_store_adapter.tables import MARK, PLACE, REQUEST, SCOPE
 
 REPEATED = frozenset({MARK, REQUEST})
@@ -47,17 +47,17 @@ class Answers:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._singles: dict[bytes, None] = {}
+        self._singles: dict[str, None] = {}
         self._known: OrderedDict[Question, tuple[float, Answer]] = OrderedDict()
 
-    def note_single(self, key: bytes) -> None:
-        """Note that a write asks for this one row."""
-        self._singles[key] = None
+    def note_single(self, name: str) -> None:
+        """Note that a write asks for this one mark."""
+        self._singles[name] = None
         while len(self._singles) > _MOST_SINGLES:
             del self._singles[next(iter(self._singles))]
 
-    def singles(self) -> list[bytes]:
-        """Return the keys of rows that writes have asked for one by one: the next one asks for them, of its tenant."""
+    def singles(self) -> list[str]:
+        """Return the marks that writes have asked for one by one: the next one asks for them, of its tenant."""
         return list(self._singles)
 
     def find(self, question: Question) -> Answer | None:
@@ -115,6 +115,11 @@ class Head:
     small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     sure: bool = True
 
+    def may_have_mark(self, name: str) -> bool:
+        """Check whether a tenant may have a mark under the path of this one."""
+        stored = self.small.get((NAMES[MARKED], b""))
+        return stored is not None and bool(int.from_bytes(unpack_row(stored)[0], "big") & bit_of_path(name))
+
     @property
     def counts_changes(self) -> bool:
         """Return True if memories were ever written there: who switches the vector space changes such scopes."""
@@ -148,6 +153,8 @@ class Partitions:
         """Those in which the last look has found what another process had written."""
         self._known: OrderedDict[Partition, Known] = OrderedDict()
         self._announced: OrderedDict[Partition, float] = OrderedDict()
+        self._beside: OrderedDict[Partition, tuple[float, Head]] = OrderedDict()
+        """The last heads of rows outside scopes, which may have changed since, and when they were asked for."""
 
     def key(self, home: Partition) -> tuple[str, str, str]:
         """Return the key of a partition as it is stored."""
@@ -189,9 +196,21 @@ class Partitions:
                     self._shared.discard(home)
                 self.confirm(home, head.version)
                 self.learn(home, head, asked)
+                if not home.level:
+                    self._note_beside(home, head, asked)
                 return head
             else:
                 serial = True
+
+    def _note_beside(self, home: Partition, head: Head, asked: float) -> None:
+        self._beside[home] = asked, replace(head)
+        self._beside.move_to_end(home)
+        while len(self._beside) > _MAX_KNOWN:
+            self._beside.popitem(last=False)
+
+    def last_beside(self, home: Partition) -> Head | None:
+        """Return the head of rows outside scopes as this process has read it last."""
+        return self._beside[home][1] if home in self._beside else None
 
     def _since(self, home: Partition, since: float) -> Head | None:
         """Return the head of a partition as this process has read it since a moment: of a tenant's rows outside its
@@ -200,6 +219,9 @@ class Partitions:
         if home.level:
             known = self._known.get(home)
             return None if known is None or known.asked < since else known.head
+        asked, head = self._beside.get(home, (0.0, None))
+        if head is not None and asked >= since:
+            return head
         for scope in islice(reversed(self._known), _LAST):
             known = self._known[scope]
             as_known = known.tenant if scope.tenant == home.tenant and self.is_announced(scope) else None
@@ -213,15 +235,16 @@ class Partitions:
         """
         key = self.key(home)
         rows, state = await asyncio.gather(
-            self.link.ask("small", key, serial=serial), self.state(home, serial=serial) if both else _nothing()
+            self.link.ask("small", key, serial=serial), self.state(home) if both else _nothing()
         )
         if rows:
             return _head_of(rows)
-        # An empty answer does not name its version. Rows that are read again after the state cannot be older than the
-        # version; otherwise rows from before a commit would pass for its own.
-        version, writers, pending = state or await self.state(home, serial=serial)
-        if version is None:
-            return Head(None, ""), pending
+        # An empty answer does not name its version. A majority without one has seen no commit that was acknowledged.
+        if (state or await self.state(home))[0::2] == (None, None):
+            return Head(None, ""), None
+        # Rows that are read again after the state cannot be older than the version; otherwise rows from before a commit
+        # would pass for its own.
+        version, writers, pending = await self.state(home, serial=serial)
         if rows := await self.link.ask("small", key, serial=serial):
             return _head_of(rows)
         return Head(version, writers or "", sure=False), pending

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from mnemic.ports.database_backend import Row, Table
@@ -70,6 +72,13 @@ which is left out. A process that knows the scope as it was then reads these alo
 PASSING = Table("passing", ("tenant",), ("change",))
 """The last change of a tenant's marks. Until the announced scopes have got other versions, writers may miss it."""
 
+MARKED = Table("marked", ("tenant",), ("bits",))
+"""A set of the paths under which a tenant ever had a mark: a bit of each (`bit_of_path`). Most users have none, and who
+knows that asks for none.
+"""
+
+_BITS = 1024
+
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
 
@@ -79,6 +88,7 @@ NAMES = {
     COUNTING: "a.counting",
     AUDIT_END: "a.end",
     LANE: "a.lane",
+    MARKED: "a.marked",
     PASSING: "a.passing",
     PROJECTION: "a.projection",
     SCOPE: "a.scope",
@@ -104,11 +114,25 @@ NAMES = {
 SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
 
 _OF_SCOPE = frozenset({CHANGED, MEMORY, SCOPE, USAGE, JOURNAL, LANE})
-_OF_TENANT = frozenset({MARK, PASSING, TENANT})
+_OF_TENANT = frozenset({MARK, MARKED, PASSING, TENANT})
 _OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
 OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})
 """Tables whose keys name a memory and not its scope. Their rows are in the partition of the memory."""
+
+
+def bit_of_path(name: str) -> int:
+    """Return the bit of the path of a mark: its first two parts (`subject/ana`)."""
+    path = "/".join(name.split("/", 2)[:2])
+    return 1 << zlib.crc32(path.encode("utf-8", "surrogatepass")) % _BITS
+
+
+def with_paths(bits: bytes, names: Iterable[str]) -> bytes:
+    """Return a set of paths with those of these marks."""
+    value = int.from_bytes(bits, "big")
+    for name in names:
+        value |= bit_of_path(name)
+    return value.to_bytes(_BITS // 8, "big")
 
 
 def of_tenant(tenant: str) -> Partition:

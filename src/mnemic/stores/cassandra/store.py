@@ -35,7 +35,10 @@ from mnemic.types import (
     Memory,
     OutboxEntry,
     Scope,
+    Scored,
     Usage,
+    Vector,
+    VectorSpace,
     Where,
 )
 from mnemic.types.store_reads import Capabilities
@@ -242,6 +245,14 @@ class CassandraSnapshot(LayeredSnapshot):
         assert isinstance(self._rows, View)
         await self._rows.ask_heads([Partition(*place_of(scope)) for scope in where.scopes])
         return await super().speakers(where)
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        """Return the port's answer. The vector space is known beside the heads of the scopes, which are read first."""
+        assert isinstance(self._rows, View)
+        await self._rows.ask_heads([Partition(*place_of(scope)) for scope in where.scopes])
+        return await super().nearest(where, vector, limit=limit, space=space)
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None

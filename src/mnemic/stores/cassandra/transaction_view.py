@@ -19,6 +19,7 @@ from mnemic.stores.cassandra.routing import (
     AUDIT_END,
     CHANGED,
     EVERYWHERE,
+    MARKED,
     NAMES,
     OF_MEMORY,
     SMALL,
@@ -27,6 +28,7 @@ from mnemic.stores.cassandra.routing import (
     of_tenant,
     partition_of,
     width_of,
+    with_paths,
 )
 from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, SCOPE, TENANT
 from mnemic.stores.store_verbs import Step, drive
@@ -84,6 +86,13 @@ class _Range:
         prefix = self.prefix[width:]
         first = sortable_key(prefix) if self.after is None else sortable_key((*prefix, self.after)) + b"\x00"
         return first, end_of(prefix) if self.before is None else sortable_key((*prefix, self.before))
+
+    def path(self) -> str | None:
+        """Return the path of all marks that the caller of the scan wants (`mnemic.stores.row_store_adapter`), if it is
+        one; None otherwise.
+        """
+        after, before = self.after, self.before
+        return after if isinstance(after, str) and "/" in after and before == f"{after}0" else None
 
     def first(self, table: Table, rows: Sequence[Row]) -> list[Row]:
         """Return those of these rows that the scan covers, in its order."""
@@ -159,6 +168,8 @@ class View:
         """Add the memories that this view changes to the lists of their scopes."""
         for home, changes in self.changes.items():
             counted = changes.get((SCOPE, tuple(home)))
+            if home.tenant and not home.level:
+                self._list_paths(home, changes)
             if counted is None:
                 continue
             count, before = counted[-1], self.small(CHANGED, tuple(home))
@@ -169,6 +180,13 @@ class View:
                 floor = listed[-_MOST_LISTED - 1][0]
             row = (*home, floor, pack_row(tuple(value for one in listed if one[0] > floor for value in one)))
             changes[CHANGED, tuple(home)] = row
+
+    def _list_paths(self, home: Partition, changes: dict[tuple[Table, Row], Row | None]) -> None:
+        """Add the paths of new marks to the set of their tenant."""
+        names = [key[1] for (table, key), row in changes.items() if table == MARK and row is not None]
+        if any(not self.heads[home].may_have_mark(name) for name in names):
+            before = self.small(MARKED, (home.tenant,))
+            changes[MARKED, (home.tenant,)] = (home.tenant, with_paths(before[1] if before else b"", names))
 
     async def uncounted_scopes(self, tenant: str) -> list[Partition]:
         """Return the scopes of a tenant whose journals have lines to be collected, and those that this view changes."""
@@ -274,6 +292,9 @@ class View:
 
     async def _get_in(self, home: Partition, table: Table, keys: list[Row]) -> list[Row]:
         mine, width = self.changes.get(home, {}), width_of(table)
+        if table == MARK:
+            head = await self.head(home)
+            keys = [key for key in keys if (table, key) in mine or head.may_have_mark(key[1])]
         changed = [mine[table, key] for key in keys if (table, key) in mine]
         rows = [row for row in changed if row is not None]
         if asked := [sortable_key(key[width:]) for key in keys if (table, key) not in mine]:
@@ -286,8 +307,8 @@ class View:
             elif table == MARK and (under := self._under_known_path(home, head, keys)) is not None:
                 found = under
             else:
-                if table == MARK and len(asked) == 1:
-                    self._partitions.answers.note_single(asked[0])
+                if table == MARK and len(keys) == 1:
+                    self._partitions.answers.note_single(keys[0][1])
                 get = partial(self._partitions.get, home, NAMES[table], asked)
                 found = await self._ask_table(home, table, tuple(asked), get)
             rows += self._rows_of(home, table, found)
@@ -324,7 +345,7 @@ class View:
         if table in SMALL:
             name = NAMES[table]
             found = [(key, value) for (one, key), value in head.small.items() if one == name and first <= key < end]
-        elif head.version is None:
+        elif head.version is None or (table == MARK and (path := asked.path()) and not head.may_have_mark(path)):
             found = []
         else:
             limit = _MOST if asked.limit is None else asked.limit + len(changed)

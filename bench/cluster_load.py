@@ -28,10 +28,10 @@ from mnemic.stores.cassandra.routing import EVERYWHERE, Partition
 from mnemic.stores.cassandra.store import CassandraStore, CassandraTransaction
 from mnemic.stores.cassandra.transaction_view import View
 from mnemic.stores.row_store_adapter.memories import place_of
-from mnemic.stores.transaction_work import drive
+from mnemic.stores.store_verbs import drive
 from mnemic.types import Actor, Candidate, Kind, Memory, VectorSpace
 from mnemic.types.identity import new_id
-from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.prepare import fingerprint_of
 from mnemic_eval.texts import statements
 from mnemic_eval.vectors import HashedEmbedder
 from tests.cassandra_nodes import Cluster

@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
 BATCH = 32
-PREPARED_AT_ONCE = 4
-"""Candidates that are prepared, without side effect, before other tasks of the loop have their turn."""
 MAX_WITHOUT_VECTOR = 8
 """Maximum number of memories of one call that may continue without a vector; a larger batch is a job,
 which runs again.
@@ -266,9 +264,8 @@ class MemoryWritePipeline:
         async def begin_batch(first: int) -> list[Entry]:
             begin = partial(self._begin, actor=actor, policy=policy, gate=gate)
             batch = []
-            for place, (candidate, key) in enumerate(given[first : first + BATCH]):
-                if place % PREPARED_AT_ONCE == 0:
-                    await asyncio.sleep(0)  # let other tasks run: settled and embedded drafts have answers to give
+            for candidate, key in given[first : first + BATCH]:
+                await asyncio.sleep(0)  # let other tasks run: settled and embedded drafts have answers to give
                 batch.append(await begin(candidate, key))
             return await self._end_failed(batch, self._find_known)
 

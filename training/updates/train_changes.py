@@ -4,9 +4,9 @@ It tells whether a later statement ends or replaces an earlier one. Its pairs co
 statement, `R` what replaces it, `E` what ends it, `K` what leaves it as it is, `D` what is told of somebody else. Files
 of groups that are not named are reported on. START: the weights of the judge of answers, of whose architecture it is;
 see training/answers/train.py for what else is needed. The packaged weights: the
-first 4 of 5 epochs with home.txt, work.txt, further_1.txt to 3 and further_5.txt to 8, then 2 at a rate of 2.5e-4 with
-further_10.txt, further_11.txt, further_6.txt, further_8.txt and home.txt; further_4.txt and further_9.txt were kept
-aside.
+first 4 of 5 epochs with home.txt, work.txt, further_1.txt to 3 and further_5.txt to 8; further_4.txt and further_9.txt
+were kept aside. Two epochs more with further_10.txt and further_11.txt are not in them: they put no more changes first
+on sets that nobody had read, and the newer one before the right older one more often.
 """
 
 from __future__ import annotations

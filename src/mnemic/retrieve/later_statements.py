@@ -420,16 +420,20 @@ def put_later_first(
     """Return the entries with each `later` one that stands behind what it outdates in the place of that, as relevant as
     that: messages and statements were put together by their relevance alone.
     """
-    order, scores, shares = list(entries), [score for _, score, _ in entries], dict(relevances)
-    for at, (earlier, _, reason) in enumerate(entries):
-        last = later.get(earlier)
-        behind = next((one for one in order if one[0] == last), None) if reason != PINNED else None
-        if behind is None or order.index(behind) < (place := order.index(entries[at])):
+    if not later:
+        return list(entries), relevances
+    order, shares = list(entries), dict(relevances)
+    for entry in entries:
+        earlier, _, reason = entry
+        last = later.get(earlier) if reason != PINNED else None
+        behind = next((one for one in order if one[0] == last), None)
+        if behind is None or order.index(behind) < (place := order.index(entry)):
             continue
         order.remove(behind)
         order.insert(place, behind)
         if earlier in shares:
             shares[behind[0]] = shares[earlier]
+    scores = (score for _, score, _ in entries)
     return [(one, score, reason) for (one, _, reason), score in zip(order, scores, strict=True)], shares
 
 

@@ -321,9 +321,6 @@ async def test_a_message_too_long_for_a_memory_is_kept_in_parts(tmp_path: Path) 
     assert [word for word in text.split() if word.startswith("word")] == [word for word in words if word[0] == "w"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a question about two things is not cut in two; memories of the one take all places"
-)
 async def test_a_question_about_two_things_finds_both(engine: MemoryEngine) -> None:
     for place in range(4):
         await engine.add(f"The kettle of steel number {place} was bought.", actor=ANA)

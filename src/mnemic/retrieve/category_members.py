@@ -20,6 +20,10 @@ from mnemic.language.text.analyse import terms
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.events_of_period import PERIOD, asks_for_events, by_period
+from mnemic.retrieve.kinds_in_other_languages import (
+    asks_for_several_in_other_language,
+    instances_in_other_language,
+)
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Where
 
@@ -63,13 +67,14 @@ _SEVERAL = re.compile(
 
 def asks_for_several(text: str) -> bool:
     """Return True if the answer needs all instances: a number of them, or a set."""
-    return _SEVERAL.search(text[:_READ]) is not None or bool(instances_of(text))
+    counted = _SEVERAL.search(text[:_READ]) is not None or asks_for_several_in_other_language(text)
+    return counted or bool(instances_of(text))
 
 
 def instances_of(text: str) -> str:
     """Return the words for instances of the kind that a question asks for; empty if it asks for none."""
     kind = asked_kind(text)
-    return "" if kind is None else _table()[kind]
+    return instances_in_other_language(text) if kind is None else _table()[kind]
 
 
 def asked_kind(text: str) -> str | None:

@@ -125,11 +125,11 @@ class Searcher:
         data: Mapping[str, JsonValue] | None = None,
     ) -> SearchResult:
         """Return the `top_k` best memories for `query`, preceded by those that `bias` adds; an empty query lists the
-        newest. `parts` are the questions that the query consists of, each also searched separately. `named` keeps only
-        memories that the query names. With `known_at` memories are searched in their state of that time. `asked_at` is
-        the reference for times such as "last week". `decisions` reads the keys of which nothing may be found, in place
-        of those of `where`, and the ratings, so that embedding need not wait for them. `data` is a filter on the data
-        of memories that applies to every list (`mnemic.types.filter_language`).
+        newest. `parts` are the questions that the query consists of, each also searched separately; if empty, rules
+        split it. `named` keeps only memories that the query names. With `known_at` memories are searched in their state
+        of that time. `asked_at` is the reference for times such as "last week". `decisions` reads the keys of which
+        nothing may be found, in place of those of `where`, and the ratings, so that embedding need not wait for them.
+        `data` is a filter on the data of memories that applies to every list (`mnemic.types.filter_language`).
 
         Raises MnemicError if every list fails.
         """

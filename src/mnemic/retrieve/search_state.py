@@ -20,6 +20,7 @@ from mnemic.retrieve.graph_neighbourhood import ReachedNode
 from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.question import Question, read_question
+from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
 from mnemic.types.ratings import Rating
 
@@ -68,7 +69,7 @@ class SearchRequest:
             where=self.where,
             question=question,
             past=past_of(question, self.where, self.asked_on, clause),
-            parts=tuple(map(read, self.parts)),
+            parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
             stated=tuple(map(read, filter(None, (statement_opening(question.embedded),)))),
             clause=clause,
             event=None if clause is None else read(clause.text),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fusion import either, fuse, longer, normalise_scores, ranks_of, rarity
+from mnemic.retrieve.fusion import fuse, normalise_scores, ranks_of, rarity
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.types import Rank, Scored
 
@@ -78,15 +78,3 @@ def test_a_weak_best_keyword_hit_is_not_taken_for_a_full_one() -> None:
 def test_among_few_memories_a_word_says_as_much_as_it_can() -> None:
     few = {"vector": [Scored("a", 0.5), Scored("b", 0.1)], "keyword": [Scored("b", rarity(2))]}
     assert fuse(few, Weights(), words=2)["b"] == fuse(few, Weights())["b"]
-
-
-def test_what_answers_one_part_answers_the_question() -> None:
-    assert either({"a": 0.2, "b": 0.9}, {"a": 0.7, "c": 0.1}) == {"a": 0.7, "b": 0.9, "c": 0.1}
-
-
-def test_a_list_grows_by_what_it_does_not_have() -> None:
-    one, two, three = Scored("a", 3.0), Scored("b", 2.0), Scored("b", 9.0)
-    assert longer({"vector": [one, two]}, {"vector": [three, Scored("c", 1.0)], "keyword": [one]}) == {
-        "vector": [one, two, Scored("c", 1.0)],
-        "keyword": [one],
-    }

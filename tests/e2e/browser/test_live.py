@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from mnemic_server.credentials import Principal, Role
 from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, visit
@@ -68,6 +69,23 @@ async def test_what_is_not_kept_is_said_with_its_reason(page: Page) -> None:
     await expect(page.get_by_text("Nothing is kept of it.")).to_be_visible()
     await expect(page.get_by_text("it is a question, or true only for the moment")).to_be_visible()
     await expect(page.locator("pre.block")).to_contain_text("Oslo")
+
+
+async def test_what_is_typed_while_a_message_is_read_is_not_lost(page: Page) -> None:
+    answer = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await answer.wait()
+        await route.continue_()
+
+    await page.route("**/v1/capture", late)
+    message = page.get_by_label("A message")
+    await message.fill("I am a vegetarian.")
+    await page.keyboard.press("Enter")
+    await message.fill("I moved to Bergen.")
+    answer.set()
+    await expect(page.locator(".said button")).to_be_visible()
+    await expect(message).to_have_value("I moved to Bergen.")
 
 
 async def test_a_request_to_forget_is_carried_out_only_when_it_is_confirmed(page: Page) -> None:

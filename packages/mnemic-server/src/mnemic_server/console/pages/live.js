@@ -35,8 +35,11 @@ export function show({ signal }) {
     said.prepend(line);
     try {
       const report = exact.node.open ? { receipts: [await add({ content, ...exact.fields() })] } : await capture({ content });
-      form.reset();
-      masked.replaceChildren();
+      // What is typed while the answer is on its way is the next message.
+      if (words.value.trim() === content) {
+        form.reset();
+        masked.replaceChildren();
+      }
       line.replaceChildren(marked(await mask(content)));
       await tell(report, content, line);
     } catch (problem) {

@@ -22,6 +22,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Snapshot
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
@@ -85,7 +86,7 @@ async def engine_on(server: ScriptedModelServer, **settings: Any) -> AsyncIterat
     policy = settings.pop("policy", POLICY)
     engine = MemoryEngine(
         store=settings.pop("store", None) or InProcessStore(),
-        embedder=WordEmbedder(),
+        embedder=settings.pop("embedder", None) or WordEmbedder(),
         clock=clock,
         policy=policy,
         grant=settings.pop("grant", None) or Grant.from_policy(policy),
@@ -170,6 +171,24 @@ async def test_the_four_states_of_a_memory_are_kept_apart() -> None:
     assert report.audit.cited == report.audit.verified
     assert len(report.audit.cited) == 1
     assert report.audit.unverifiable == ()
+
+
+async def test_a_cited_memory_that_the_answer_uses_in_other_words_is_likely_used() -> None:
+    answer = "Bring stoneware clay and a set of trimming tools: she will be happy at the wheel."
+
+    def cites_all(request: ModelRequest) -> Any:
+        shown = json.loads(request.user).get("memory_items", ())
+        replies = {"plan": INTENT | {"query": "gift idea for my wife"}}
+        return script(**replies, apply={"answer": answer, "used_memory_keys": [one["ref"] for one in shown]})(request)
+
+    with ScriptedModelServer(cites_all) as server:
+        async with engine_on(server, embedder=MiniLmEmbedder(), policy=Policy()) as engine:
+            used = await engine.add("Noor, my wife, has taken up pottery and loves it.", actor=ACTOR)
+            beside = await engine.add("My wife turns forty on the third of May.", actor=ACTOR)
+            report = await engine.run(actor=ACTOR, goal="What would be a gift idea for my wife?")
+    assert report.audit.likely == (used.memory_id,)
+    assert report.audit.unverifiable == (beside.memory_id,)
+    assert report.audit.certainty[beside.memory_id] < report.audit.certainty[used.memory_id] < 1
 
 
 async def test_what_was_injected_stands_in_the_audit_trail() -> None:

@@ -415,7 +415,12 @@ async def _weigh_undecided(parts: TurnParts, goal: str, answer: str, run: _Run) 
     undecided = [one for one in run.audit.unverifiable if one in contents]
     try:
         weights = await certainty_of_use(
-            [contents[one] for one in undecided], goal, answer, parts.gateway.searcher.embedder, deadline=run.deadline
+            [contents[one] for one in undecided],
+            goal,
+            answer,
+            parts.gateway.searcher.embedder,
+            beside=[content for one, content in contents.items() if one not in undecided],
+            deadline=run.deadline,
         )
     # The answer is there; that nothing more is known of its sources is no failure.
     except EmbedderFailed:

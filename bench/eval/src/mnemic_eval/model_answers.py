@@ -7,9 +7,9 @@ of a good model: it `arrived` if a memory has its quote or value, and the conver
 `now` matches a current memory and `gone` none. A line `wrong_end` closes `known` by words about something else: it is
 let in if the user's own words are not in force any more. A line `wrong_subject` gives the user a value that belongs to
 somebody else, or held once: it is let in if that value is a current memory under the key. For the talks see
-`mnemic_eval.model_talks`. A use is a memory with a question, an answer that uses the memory in other words, and others
-that do not: it counts how many of both are called likely. A folder `unread` beside them is measured apart: nothing is
-to be tuned on it.
+`mnemic_eval.model_talks`. A use is a question with its answer and the memories that the model was shown: those that the
+answer uses in other words, those that it does not, and those that it contradicts; it counts how many of each are called
+likely. A folder `unread` beside them is measured apart: nothing is to be tuned on it.
 """
 
 from __future__ import annotations
@@ -117,10 +117,14 @@ async def _weigh_uses(uses: Sequence[Mapping[str, Any]], options: EvalOptions) -
     embedder = options.chosen_embedder()
     seen: dict[str, list[bool]] = defaultdict(list)
     for one in uses:
-        for name, answers in (("likely, of used", [one["used"]]), ("likely, of unused", one["others"])):
-            for answer in answers:
-                (found,) = await certainty_of_use([one["memory"]], one["goal"], answer, embedder)
-                seen[name].append(found >= LIKELY_FROM)
+        kinds = {kind: one.get(kind, []) for kind in ("used", "unused", "contradicted")}
+        shown = [memory for memories in kinds.values() for memory in memories]
+        found = iter(await certainty_of_use(shown, one["goal"], one["answer"], embedder))
+        for kind, memories in kinds.items():
+            for _ in memories:
+                likely = next(found) >= LIKELY_FROM
+                seen[f"likely, of {kind}"].append(likely)
+                seen[f"likely, of {kind}, {one['lang']}"].append(likely)
     return seen
 
 

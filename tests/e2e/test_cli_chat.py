@@ -60,6 +60,16 @@ def test_the_model_sees_memory_and_the_turns_before(mnemic: Call, model: Scripte
     assert (day, said) == (f"Today is {datetime.now().astimezone().date().isoformat()}.", "And now?")
 
 
+def test_a_long_talk_begins_with_the_same_turns_most_of_the_time(mnemic: Call, model: ScriptedModelServer) -> None:
+    """A vendor's cache holds a prompt from its beginning: one that loses its first turn at each turn is never held."""
+    mnemic("chat", "--json", stdin="".join(f"What is {number} and one?\n" for number in range(24)))
+    asked = [one.body["messages"] for one in model.requests if not one.user.startswith("{")]
+    begins = [messages[1]["content"].splitlines()[-1] for messages in asked]
+    assert len(asked) == 24
+    assert len(set(begins)) == 3
+    assert max(len(messages) for messages in asked) == 1 + 28 + 1
+
+
 def test_the_text_says_what_a_turn_cost(
     mnemic: Call, model: ScriptedModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

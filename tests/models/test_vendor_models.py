@@ -293,11 +293,34 @@ async def test_an_answer_in_words_is_told_as_it_comes(vendor: str) -> None:
     assert server.requests[0].body["stream"] is True
 
 
-async def test_the_stable_part_of_a_prompt_is_marked_for_anthropics_cache() -> None:
-    async with asked("anthropic", [{"items": []}]) as (completer, server):
-        await completer.complete(Prompt(system="The rules.", user="{}"), deadline=within(20))
-    (block,) = server.requests[0].body["system"]
-    assert (block["text"], block["cache_control"]["type"]) == ("The rules.", "ephemeral")
+async def test_what_stays_the_same_is_marked_for_the_caches_that_want_marks() -> None:
+    turns = (("user", "My first question."), ("assistant", "My first answer."))
+    sent = {}
+    for vendor in ("anthropic", "bedrock"):
+        async with asked(vendor, ["Yes."]) as (completer, server):
+            told = Prompt(system="The rules.", before=turns, user="Memories, and the next one.", may_be_prose=True)
+            await completer.complete(told, deadline=within(20))
+        sent[vendor] = server.requests[0].body
+    (rules,) = sent["anthropic"]["system"]
+    *before, last = sent["anthropic"]["messages"]
+    assert (rules["text"], rules["cache_control"]["type"]) == ("The rules.", "ephemeral")
+    assert before[-1]["content"][-1]["cache_control"]["type"] == "ephemeral"
+    assert "cache_control" not in json.dumps(last)
+    assert [one.get("text", one.get("cachePoint", {}).get("type")) for one in sent["bedrock"]["system"]] == [
+        "The rules.",
+        "default",
+    ]
+    *before, last = sent["bedrock"]["messages"]
+    assert "cachePoint" in json.dumps(before)
+    assert "cachePoint" not in json.dumps(last)
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "bedrock"])
+async def test_a_prompt_about_one_message_is_not_written_to_a_cache_beyond_its_rules(vendor: str) -> None:
+    async with asked(vendor, [{"items": []}]) as (completer, server):
+        await completer.complete(prompt(), deadline=within(20))
+    assert "cache" in json.dumps(server.requests[0].body["system"])
+    assert "cache" not in json.dumps(server.requests[0].body["messages"])
 
 
 @pytest.mark.parametrize("vendor", VENDORS)

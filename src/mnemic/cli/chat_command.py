@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
-"""Number of turns of the conversation that the model sees again; older ones it has from memory alone."""
+"""Number of turns of the conversation that the model sees again at least; older ones it has from memory alone."""
 LOOKED_UP_WITHIN = 20
 """Seconds for the search before an answer. The first one of a process loads the embedder, and a person waits for it."""
 ANSWERED_WITHIN = 60.0
@@ -166,7 +166,7 @@ class Conversation:
         clock, seconds = engine.clock, max(ANSWERED_WITHIN, engine.rules.budget.max_seconds)
         deadline = Deadline.after(timedelta(seconds=seconds), clock.monotonic)
         prompt = chat_prompt(
-            self.said[-2 * REMEMBERED_TURNS :],
+            self.said[_begin_of(len(self.said)) :],
             block.text,
             message,
             today=clock.now().astimezone().date(),
@@ -183,6 +183,13 @@ class Conversation:
         # Some servers wrap every answer in an object; any other JSON is what was asked for.
         wrapped = data.get("answer") if isinstance(data, dict) and len(data) == 1 else None
         return wrapped if isinstance(wrapped, str) else prose, completion.truncated
+
+
+def _begin_of(said: int) -> int:
+    """Return where the turns begin that the model sees again. It moves half of them at a time: a cache holds a prompt
+    only from its beginning.
+    """
+    return max(0, said - 2 * REMEMBERED_TURNS) // REMEMBERED_TURNS * REMEMBERED_TURNS
 
 
 @click.command("chat", cls=Command)

@@ -64,7 +64,14 @@ class VendorCompleter:
 
     async def _ask(self, model: Model, prompt: Prompt, options: _Options, deadline: Deadline) -> Completion:
         from pydantic_ai.direct import model_request
-        from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+        from pydantic_ai.messages import (
+            CachePoint,
+            ModelRequest,
+            ModelResponse,
+            SystemPromptPart,
+            TextPart,
+            UserPromptPart,
+        )
 
         seconds = min(self._timeout, deadline.remaining())
         if seconds <= 0:
@@ -74,7 +81,9 @@ class VendorCompleter:
             ModelRequest(parts=[UserPromptPart(text)]) if role == "user" else ModelResponse(parts=[TextPart(text)])
             for role, text in prompt.before
         ]
-        turns.append(ModelRequest(parts=[UserPromptPart(prompt.user)]))
+        # What was said before stays the same in the next turn, and the memories beside the message do not.
+        said: list[str | CachePoint] = [CachePoint(), prompt.user] if prompt.before else [prompt.user]
+        turns.append(ModelRequest(parts=[UserPromptPart(said)]))
         settings = _settings(model, prompt, temperature=options.temperature)
         parameters = _parameters(model, prompt, schema=options.schema)
         try:
@@ -130,12 +139,10 @@ class _Options:
 
 
 def _settings(model: Model, prompt: Prompt, *, temperature: bool) -> ModelSettings:
-    from pydantic_ai.settings import ModelSettings
+    from pydantic_ai.settings import CacheConfig, ModelSettings
 
-    settings = ModelSettings(thinking=False, max_tokens=prompt.max_output_tokens)
-    if model.system == "anthropic":
-        # The instructions stay the same from call to call; this vendor caches only what is marked.
-        settings = cast("ModelSettings", {**settings, "anthropic_cache_instructions": True})
+    # The instructions stay the same from call to call; Anthropic and Bedrock cache only what is marked.
+    settings = ModelSettings(thinking=False, max_tokens=prompt.max_output_tokens, cache=CacheConfig(messages=False))
     fixed = model.profile.get("anthropic_disallows_sampling_settings", False) or (
         model.profile.get("openai_supports_reasoning", False)
         and not model.profile.get("openai_supports_reasoning_effort_none", False)

@@ -118,7 +118,7 @@ class Capture(Request[RunReport]):
     """Remember the durable facts in the user's message; the report lists facts written, blocked and skipped."""
 
     verb: ClassVar[str | None] = "capture"
-    message: str | Message = field(repr=False, kw_only=False)
+    message: str | Message | Mapping[str, Any] = field(repr=False, kw_only=False)
     idempotency_key: str | None = field(default=None, repr=False)
 
 

@@ -246,16 +246,18 @@ def test_what_is_not_offered_is_told(memory: Memory) -> None:
         [{"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,AAAA"}}],
     ],
 )
-def test_a_picture_is_left_out_and_said_so(memory: Memory, content: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_picture_is_remembered_as_sent(memory: Memory, content: Any) -> None:
     talk = [{"role": "user", "content": "I live in Oslo."}, {"role": "user", "content": content}]
-    assert [one["memory"] for one in memory.add(talk, user_id="alice")["results"]] == ["home city: Oslo"]
-    assert "picture" in caplog.text
-    assert len(memory.add(talk, user_id="bob", infer=False)["results"]) == 1
+    place, picture = [one["memory"] for one in memory.add(talk, user_id="alice")["results"]]
+    assert place == "home city: Oslo"
+    assert picture.startswith("Sent an image (")
+    assert len(memory.add(talk, user_id="bob", infer=False)["results"]) == 2
 
 
 def test_the_words_beside_a_picture_are_read(memory: Memory) -> None:
     parts = [{"type": "text", "text": "I live in Oslo."}, {"type": "image_url", "image_url": {"url": "data:,"}}]
-    assert len(memory.add([{"role": "user", "content": parts}], user_id="alice")["results"]) == 1
+    told = [one["memory"] for one in memory.add([{"role": "user", "content": parts}], user_id="alice")["results"]]
+    assert (told[0], told[1].partition(" (")[0]) == ("home city: Oslo", "Sent an image")
 
 
 def test_a_prompt_tells_the_model_what_to_keep() -> None:

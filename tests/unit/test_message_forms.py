@@ -134,9 +134,14 @@ async def test_messages_are_recorded_in_every_form(engine: MemoryEngine) -> None
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("given", [{"role": "user", "content": "I live in Oslo."}, ["I live in Oslo."], 7])
+async def test_a_capture_takes_a_message_as_a_program_has_it(engine: MemoryEngine) -> None:
+    report = await engine.capture({"role": "user", "content": "I live in Oslo."}, actor=ANA)
+    assert [one.outcome for one in report.receipts] == [Outcome.CREATED]
+
+
+@pytest.mark.parametrize("given", [["I live in Oslo."], 7])
 async def test_a_capture_of_something_else_names_the_verb_that_takes_it(engine: MemoryEngine, given: Any) -> None:
-    with pytest.raises(InvalidInput, match="`remember` takes dictionaries and lists"):
+    with pytest.raises(InvalidInput, match="`remember` takes lists"):
         await engine.capture(given, actor=ANA)
 
 

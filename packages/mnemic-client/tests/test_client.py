@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -104,7 +106,7 @@ def test_capture_and_messages_and_a_turn(memory: Any) -> None:
     assert [receipt.stored for receipt in kept] == [True, True]
     (kept_too,) = memory.record([{"role": "user", "content": "See you on Monday!"}])
     assert memory.get(kept_too.memory_id).source.speaker == "user"
-    with pytest.raises(InvalidInput, match="`remember` takes dictionaries and lists"):
+    with pytest.raises(InvalidInput, match="`remember` takes lists"):
         memory.capture([{"role": "user", "content": "I live in Oslo."}])
     ran = memory.run(goal="Plan a weekend of kayaking in Oslo")
     assert (ran.status, ran.stop_reason) == ("ok", "success")
@@ -723,3 +725,15 @@ def test_fields_are_corrected_and_what_meets_a_filter_is_forgotten(memory: Any) 
 def test_what_can_be_no_key_is_named(key: str) -> None:
     with pytest.raises(InvalidConfig, match="api_key"):
         connect("http://127.0.0.1:1", api_key=key)
+
+
+def test_a_picture_arrives_by_every_verb_that_takes_messages(memory: Any) -> None:
+    """With its name, type and hash: the service reads it as the library does."""
+    for place, verb in enumerate(
+        (memory.capture, lambda one: memory.remember([one]), lambda one: memory.capture_many([one]))
+    ):
+        data = base64.b64encode(f"picture {place}".encode()).decode()
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        verb({"role": "user", "content": [{"type": "text", "text": "Look at this."}, image]})
+        name = hashlib.sha256(f"picture {place}".encode()).hexdigest()[:32]
+        assert f'Sent an image (image/png, sha256 {name}): "Look at this."' in [one.content for one in memory.list()]

@@ -37,6 +37,7 @@ from mnemic.bootstrap.stores import (
 from mnemic.config import Settings
 from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
+from mnemic.extract.file_reader import FileReader
 from mnemic.extract.layered_extractor import MODELS_SHARE
 from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity_noticing import EntityNoticing
@@ -134,6 +135,7 @@ def build_engine(
         middleware=build_middleware(bundle, models.get("completer")),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
+        files=_file_reader(settings, models.get("completer")),
         **models,
     )
     engine.background = _reads_later(settings, models)
@@ -147,6 +149,11 @@ def _with_retries(completer: Completer, clock: Clock) -> Completer:
     if not isinstance(completer, FunctionCompleter):
         return completer
     return BreakingCompleter(RetryingCompleter(completer, clock, check=parse_json), clock)
+
+
+def _file_reader(settings: Settings, completer: Completer | None) -> FileReader:
+    """Return what the settings want done with the pictures, recordings and files in messages."""
+    return FileReader(completer=None if settings.files == "note" else completer, keeps=settings.files == "keep")
 
 
 def _reads_later(settings: Settings, models: Mapping[str, Any]) -> bool:

@@ -196,6 +196,13 @@ class Settings:
         "model reads them.",
         read=switch,
     )
+    files: Literal["note", "describe", "keep"] = setting(
+        "describe",
+        "Pictures, recordings and files in messages. describe: the language model, if there is one, says what is in "
+        "each; what a picture shows cannot be redacted before. note: no model sees them, only that they were sent is "
+        "remembered. keep: as describe, and their bytes are stored with the memory, up to 256 KiB each.",
+        read=one_of("note", "describe", "keep"),
+    )
     extractor: str = setting(
         "auto",
         "Reader of messages: auto (the language model if one is configured, else rules), rules, or a plug-in.",

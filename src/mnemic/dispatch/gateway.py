@@ -12,6 +12,7 @@ from datetime import datetime
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Rules, Watchers
 from mnemic.dispatch.handlers.add import AddManyHandler
 from mnemic.errors import InvalidIntent
+from mnemic.extract.file_reader import FileReader
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant, admit_intent
@@ -77,6 +78,7 @@ class MemoryGateway:
     watchers: Watchers = field(default_factory=Watchers)
     dispatcher: Dispatcher | None = None
     token_count: TokenCount = estimated_tokens
+    files: FileReader = field(default_factory=FileReader)
 
     def __post_init__(self) -> None:
         # Idempotent, so it does not matter whether the engine has already applied the limits (`Rules`).

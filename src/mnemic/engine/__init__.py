@@ -17,12 +17,13 @@ from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Middleware, Rules, 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import lineage, list_and_count
 from mnemic.engine.handler_table import handler_table
-from mnemic.engine.message_forms import captured_each, message_of, messages_of, remember
+from mnemic.engine.message_forms import captured_each, message_of, messages_of, one_message, remember
 from mnemic.engine.recall import loading, recall
 from mnemic.engine.run_record import keep_injection, record_turn_run
 from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
 from mnemic.engine.user_profile import user_profile
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
+from mnemic.extract.file_reader import FileReader
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.inject import InjectionConfig, injector_for
@@ -174,6 +175,7 @@ class MemoryEngine:
         tokenizer: Any = None,
         reranker: Reranker | None = None,
         projections: Sequence[Projection] = (),
+        files: FileReader | None = None,
     ) -> None:
         self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
         self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
@@ -182,7 +184,7 @@ class MemoryEngine:
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
         self.rules = Rules(**_without_none(policy=policy, grant=grant, budget=budget, limits=limits))
-        self.watchers = Watchers()
+        self.watchers, self._files = Watchers(), files or FileReader()
         self.dispatcher = self._build_dispatcher((*middleware, self.watchers))
         self._extractor = extractor
         self._turn_parts = _without_none(
@@ -230,6 +232,7 @@ class MemoryEngine:
             watchers=self.watchers,
             dispatcher=self.dispatcher,
             token_count=self.token_count,
+            files=self._files,
         )
 
     @cached_property
@@ -371,8 +374,12 @@ class MemoryEngine:
         said = messages_of(messages, session=actor.session, user=actor.user)
         return await self.handle(requests.Record(messages=tuple(said)), actor=actor)
 
-    async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
-        """Remember the durable facts in the user's message; the report lists facts written, blocked and skipped."""
+    async def capture(
+        self, message: str | Message | Mapping[str, Any], *, actor: Actor, idempotency_key: str | None = None
+    ) -> RunReport:
+        """Remember the durable facts in the user's message, which may have the forms that `remember` takes; the report
+        lists facts written, blocked and skipped.
+        """
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def capture_many(
@@ -522,7 +529,7 @@ class MemoryEngine:
         self,
         *,
         actor: Actor,
-        message: str | Message | None = None,
+        message: str | Message | Mapping[str, Any] | None = None,
         goal: str | None = None,
         context: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
@@ -539,8 +546,8 @@ class MemoryEngine:
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
-        if message is not None and not isinstance(message, str | Message):
-            raise InvalidInput("message", hint="a text or a Message; `remember` takes dictionaries and lists")
+        if message is not None and not isinstance(message, str):
+            message = one_message(message, session=actor.session, user=actor.user)
         for name, text in (("message", message.content if isinstance(message, Message) else message), ("goal", goal)):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from mnemic.dispatch.gateway import MemoryGateway
@@ -15,14 +17,30 @@ from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.known_context import around_of, recorded_before
 from mnemic.extract.layered_extractor import read_all, talk_around
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, InformedExtractor, MessageContext
-from mnemic.inject.attachments import split_attachments
+from mnemic.extract.rule_extractor import TOO_LONG
+from mnemic.inject.attachments import Attached, split_attachments
 from mnemic.language.sentences.requests_about_memory import split_requests
-from mnemic.types import Actor, Candidate, Deadline, Level, Message, Source, Where
+from mnemic.types import (
+    ATTACHMENT,
+    FILE_BYTES,
+    MAX_FILE_BYTES,
+    Actor,
+    Candidate,
+    Deadline,
+    JsonValue,
+    Level,
+    Message,
+    Origin,
+    Skipped,
+    Source,
+    Where,
+    lower_origin,
+)
 
-ATTACHMENT = "attachment"
-"""Category of a memory that a picture, a sound or a file was sent."""
 WORDS_WITH_FILE = 500
 """Characters of a message that the memory of its file repeats."""
+KNOWN_FILES = 200
+"""Files, the newest, that are known again by their hash and not described a second time."""
 NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
 """Hint for instructions without a language model to follow them."""
 
@@ -39,12 +57,12 @@ async def read_message(
     """Return the extraction from `message`; `unknown` if it was read without known memories. `before`: the turns before
     it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
-    message, attached = _without_attachments(message)
+    message, sent = await _without_attachments(gateway, actor, message, deadline)
     if not message.content.strip():
-        return Extraction(candidates=attached)
+        return sent
     (shown,) = await _preceding_turns(gateway, extractor, actor, [message])
     if getattr(extractor, "asks_model", False) and not split_requests(message.content)[1]:
-        return Extraction(candidates=attached)  # a request about memory is carried out, and states nothing
+        return sent  # a request about memory is carried out, and states nothing
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     unknown: str | None = None
     try:
@@ -52,7 +70,7 @@ async def read_message(
     except StoreFailed as failure:  # extraction goes on; the write reports a store that stays unavailable
         unknown = failure.reason
     found = await extractor.extract(shown, **asked)
-    found = replace(found, candidates=(*found.candidates, *attached))
+    found = _joined(found, sent)
     if unknown is not None:
         return replace(found, unknown=unknown)
     return await _changing(gateway, actor, shown, found, deadline)
@@ -133,10 +151,12 @@ async def read_messages(
     """
     if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
-    parted = [_without_attachments(one) for one in messages]
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    parted = [await _without_attachments(gateway, actor, one, deadline) for one in messages]
     messages = [one for one, _ in parted]
     shown = await _preceding_turns(gateway, extractor, actor, messages)
-    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    if any(one.files for one in messages):
+        deadline = gateway.budget.deadline(gateway.clock.monotonic)  # the words have the time that they have alone
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
         own = [one for one in shown if is_users_own(one)]
@@ -151,35 +171,85 @@ async def read_messages(
             before = await _recorded_turns(gateway, extractor, actor, messages[0])
     read = await read_all(extractor, shown, before=tuple(before), between_people=between_people, **asked)
     return [
-        replace(one, candidates=(*one.candidates, *attached)) if isinstance(one, Extraction) else one
-        for one, (_, attached) in zip(read, parted, strict=True)
+        _joined(one, sent) if isinstance(one, Extraction) else one for one, (_, sent) in zip(read, parted, strict=True)
     ]
 
 
-def _without_attachments(message: Message) -> tuple[Message, tuple[Candidate, ...]]:
+async def _without_attachments(
+    gateway: MemoryGateway, actor: Actor, message: Message, deadline: Deadline
+) -> tuple[Message, Extraction]:
     """Return the message without its notes of attachments, and a statement that the user sent each, with the words that
-    came with it: what is in a file is not read here, and that it was sent is not lost.
+    came with it and what a model says is in it. Without a model, or if it fails, that it was sent is not lost.
     """
     text, attached = split_attachments(message.content)
     if not attached or not is_users_own(message):
-        return message, ()
+        return message, Extraction()
+    files = {file.digest: file for file in message.files}
     words = " ".join(text.split())[:WORDS_WITH_FILE]
+    described = await _known_descriptions(gateway, actor, files) if gateway.files.completer is not None else {}
+    show = partial(redacted, gateway, actor)
+
+    async def shows(one: Attached) -> tuple[str, str | None]:
+        if one.digest in described or one.digest not in files:
+            return described.get(one.digest or "", ""), None
+        return await gateway.files.describe(files[one.digest], words, shown=show, deadline=deadline)
+
     told = f': "{words}"' if words else ""
-    sent = tuple(
-        Candidate(
-            content=f"Sent {_an(one.word)}{f' ({one.known})' if one.known else ''}{told}",
-            category=ATTACHMENT,
-            source=Source(
-                origin=message.origin,
-                ref=message.message_id if one.digest is None else f"sha256:{one.digest}",
-                session=message.session,
-                speaker=message.speaker,
-            ),
-            occurred_at=message.sent_at,
+    sent, failed, too_long = [], None, False
+    for one, (seen, failure) in zip(attached, await asyncio.gather(*map(shows, attached)), strict=True):
+        said = f"Sent {_an(one.word)}{f' ({one.known})' if one.known else ''}{told}"
+        data: dict[str, JsonValue] = {"shows": seen} if seen else {}
+        file = files.get(one.digest or "")
+        if gateway.files.keeps and file is not None:
+            if len(file.content) <= MAX_FILE_BYTES:
+                data |= {"media": file.media, FILE_BYTES: file.base64}
+            else:
+                too_long = True
+        source = Source(
+            # What a model sees in a file, which may hold anybody's words, is not the user's own statement.
+            origin=lower_origin(Origin.AGENT_INFERRED, message.origin) if seen else message.origin,
+            ref=message.message_id if one.digest is None else f"sha256:{one.digest}",
+            session=message.session,
+            speaker=message.speaker,
         )
-        for one in attached
+        sent.append(
+            Candidate(
+                content=f"{said}\nIt shows: {seen}" if seen else said,
+                category=ATTACHMENT,
+                data=data,
+                source=source,
+                occurred_at=message.sent_at,
+            )
+        )
+        failed = failed or failure
+    skipped = (Skipped(reason=TOO_LONG),) if too_long else ()
+    return replace(message, content=text), Extraction(candidates=tuple(sent), degraded=failed, skipped=skipped)
+
+
+async def _known_descriptions(gateway: MemoryGateway, actor: Actor, files: Collection[str]) -> dict[str, str]:
+    """Return what is remembered to be in these files, by their hashes: a file that is sent again costs nothing. A store
+    that cannot be read knows none; the write reports it.
+    """
+    found: dict[str, str] = {}
+    if not files:
+        return found
+    where = replace(await _known_to(gateway, actor), categories=frozenset({ATTACHMENT}))
+    with suppress(StoreFailed):
+        for memory in await gateway.searcher.store.newest(where, limit=KNOWN_FILES):
+            digest, shows = (memory.source.ref or "").removeprefix("sha256:"), memory.data.get("shows")
+            if digest in files and isinstance(shows, str):
+                found[digest] = shows
+    return found
+
+
+def _joined(found: Extraction, sent: Extraction) -> Extraction:
+    """Return what was read in the words of a message, with what was read in its files."""
+    return replace(
+        found,
+        candidates=(*found.candidates, *sent.candidates),
+        skipped=(*found.skipped, *sent.skipped),
+        degraded=found.degraded or sent.degraded,
     )
-    return replace(message, content=text), sent
 
 
 def _an(word: str) -> str:
@@ -188,8 +258,11 @@ def _an(word: str) -> str:
 
 async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text: str) -> str:
     """`text` as `proposer` may see it: redacted if it would go to a model."""
-    if not getattr(proposer, "asks_model", False):
-        return text
+    return await redacted(gateway, actor, text) if getattr(proposer, "asks_model", False) else text
+
+
+async def redacted(gateway: MemoryGateway, actor: Actor, text: str) -> str:
+    """`text` as a model may see it."""
     return await gateway.pipeline.redact_text(text, tenant=actor.tenant)
 
 

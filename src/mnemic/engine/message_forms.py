@@ -12,9 +12,29 @@ from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, er
 from mnemic.extract import Extraction, Extractor, is_name_of, is_other_person
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
-from mnemic.inject.messages import SYSTEM, TOOL, USER, has_tool_result, role_of, text_of, user_text_of
+from mnemic.inject.messages import (
+    SYSTEM,
+    TOOL,
+    USER,
+    content_of,
+    files_of,
+    has_tool_result,
+    role_of,
+    text_of,
+    user_text_of,
+)
 from mnemic.requests import Run
-from mnemic.types import PARTICIPANT, Actor, Candidate, ConversationReceipts, JsonValue, Message, Origin, WriteReceipt
+from mnemic.types import (
+    PARTICIPANT,
+    Actor,
+    AttachedFile,
+    Candidate,
+    ConversationReceipts,
+    JsonValue,
+    Message,
+    Origin,
+    WriteReceipt,
+)
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
@@ -63,10 +83,30 @@ def each_message(given: Sequence[Said], *, session: str | None, user: str | None
     return [one if one is not None and one.content.strip() else None for one in found]
 
 
+def one_message(given: Message | Mapping[str, Any], *, session: str | None, user: str | None = None) -> Message:
+    """Return the message in one of the forms of `messages_of`. Raises InvalidInput (`message`), for a list, too, and
+    (`message:empty`) for one without text or file.
+    """
+    if not isinstance(given, Message | Mapping):
+        raise InvalidInput(
+            "message", hint="a text, a Message, or an object with role and content; `remember` takes lists"
+        )
+    (found,) = each_message([given], session=session, user=user)
+    if found is None:
+        raise InvalidInput("message:empty")
+    return found
+
+
 def in_places(found: Sequence[Message | None], made: Sequence[_Made]) -> list[_Made | None]:
     """Return the report of each user message, and None for any other message."""
     left = iter(made)
     return [None if one is None else next(left) for one in found]
+
+
+def message_content(role: str, content: str | Sequence[Any]) -> tuple[str, tuple[AttachedFile, ...]]:
+    """Return the text of a message's content, which is a text or a list of parts, and the files in it."""
+    given = {"role": role, "content": content}
+    return (user_text_of(given), files_of(given)) if role == USER else (text_of(given), ())
 
 
 def _message(given: Said, session: str | None, user: str | None) -> Message | None:
@@ -82,9 +122,11 @@ def _message(given: Said, session: str | None, user: str | None) -> Message | No
         return None
     name = _text(given, "name", "speaker")
     others = role == USER and user is not None and not is_name_of(name, user)
+    text, files = message_content(role, content_of(given))
     return Message(
         role=PARTICIPANT if others else role,
-        content=user_text_of(given) if role == USER else text_of(given),
+        content=text,
+        files=files,
         session=_text(given, "session") or session,
         speaker=name,
         message_id=_text(given, "message_id"),

@@ -214,11 +214,14 @@ class MemoryVerbs(DualModeApi[M]):
         return await self.engine.record(messages, actor=self.actor)
 
     @verb
-    async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
+    async def capture(
+        self, message: str | Message | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> RunReport:
         """Remember the durable facts in one message of the user.
 
         Args:
-            message: The message.
+            message: A text, a `Message`, or an object with `role` and `content`, which may be parts with pictures,
+                recordings and files.
             idempotency_key: A second call with the same key stores nothing.
 
         Returns:

@@ -1,6 +1,5 @@
-"""Pictures, sounds and files in a message: a line of text for each, since memory keeps texts.
-
-The line names the file by its hash, so that the same file is known again; its bytes are not kept.
+"""Pictures, sounds and files in a message: a line of text for each, since memory keeps texts, and the file itself for
+who reads it (`mnemic.extract.file_reader`). The line names the file by its hash, so that the same file is known again.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from mnemic.types import AttachedFile
 
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("image", "image_url", "input_image"), "image"),
@@ -43,10 +44,7 @@ class Attached:
 
 def attachment_note(block: Any) -> str | None:
     """Return the line for a block of a message's content that is a picture, a sound or a file; None for any other."""
-    if not isinstance(block, Mapping):
-        return None
-    given = block.get("type")
-    kind = _KINDS.get(given) if isinstance(given, str) else next((_KINDS[one] for one in block if one in _KINDS), None)
+    kind = _kind_of(block)
     if kind is None:
         return None
     found = dict(_members(block, _DEPTH))
@@ -61,6 +59,19 @@ def attachment_note(block: Any) -> str | None:
     return f"[attached {word}: {told}]" if told else f"[attached {word}]"
 
 
+def attached_file(block: Any) -> AttachedFile | None:
+    """Return the file in a block of a message's content; None for any other block, and if its bytes are elsewhere."""
+    kind = _kind_of(block)
+    found = {} if kind is None else dict(_members(block, _DEPTH))
+    media, content = _content(found)
+    if kind is None or not content:
+        return None
+    if "/" not in media:
+        family = next((family for family, word in _OF_MEDIA.items() if word == kind), "application")
+        media = f"{family}/{media or 'octet-stream'}"
+    return AttachedFile(media=media.lower(), base64=base64.b64encode(content).decode(), name=_first(found, _NAMES))
+
+
 def split_attachments(text: str) -> tuple[str, tuple[Attached, ...]]:
     """Return the text without the notes of attachments at its end, `MOST` of them, and what they say."""
     found: list[Attached] = []
@@ -70,6 +81,14 @@ def split_attachments(text: str) -> tuple[str, tuple[Attached, ...]]:
         found.append(Attached(word, known, digest and digest.group(1)))
         text = lines[0]
     return text, tuple(reversed(found))
+
+
+def _kind_of(block: Any) -> str | None:
+    """Return the word for a block that is a picture, a sound or a file; None for any other."""
+    if not isinstance(block, Mapping):
+        return None
+    given = block.get("type")
+    return _KINDS.get(given) if isinstance(given, str) else next((_KINDS[one] for one in block if one in _KINDS), None)
 
 
 def _members(block: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Any]]:

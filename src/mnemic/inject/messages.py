@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.inject.attachments import MOST, attachment_note
+from mnemic.inject.attachments import MOST, attached_file, attachment_note
+from mnemic.types import AttachedFile
 
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 
@@ -85,6 +86,13 @@ def user_text_of(message: Any) -> str:
         notes[MOST - 1 :] = [f"[attached file: and {len(notes) - MOST + 1} more files]"]
     said = [*(f"```\n{text}\n```" if "\n" in text else text for text in before), last, *notes]
     return "\n".join(one for one in said if one)
+
+
+def files_of(message: Any) -> tuple[AttachedFile, ...]:
+    """Return the files in a message, `MOST` of them, of which the bytes are there."""
+    content = content_of(message)
+    found = [] if isinstance(content, str) else [file for one in content if (file := attached_file(one))]
+    return tuple(found[:MOST])
 
 
 def named_as(message: Any) -> str | None:

@@ -34,6 +34,8 @@ class VendorCompleter:
     a refused key), or ModelEmpty. Requests and answers never appear in an error or a log.
     """
 
+    reads_files = True
+
     def __init__(self, model: str, make: Callable[[], OpenModel[Model]], *, timeout: float = TIMEOUT_SECONDS) -> None:
         if not 0 < timeout < float("inf"):
             raise InvalidConfig("timeout", hint="seconds, more than 0")
@@ -65,6 +67,7 @@ class VendorCompleter:
     async def _ask(self, model: Model, prompt: Prompt, options: _Options, deadline: Deadline) -> Completion:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import (
+            BinaryContent,
             CachePoint,
             ModelRequest,
             ModelResponse,
@@ -82,7 +85,9 @@ class VendorCompleter:
             for role, text in prompt.before
         ]
         # What was said before stays the same in the next turn, and the memories beside the message do not.
-        said: list[str | CachePoint] = [CachePoint(), prompt.user] if prompt.before else [prompt.user]
+        said: list[str | BinaryContent | CachePoint] = [CachePoint()] if prompt.before else []
+        said += [BinaryContent(file.content, media_type=file.media) for file in prompt.files]
+        said.append(prompt.user)
         turns.append(ModelRequest(parts=[UserPromptPart(said)]))
         settings = _settings(model, prompt, temperature=options.temperature)
         parameters = _parameters(model, prompt, schema=options.schema)

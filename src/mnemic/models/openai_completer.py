@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from mnemic.errors import ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.models.openai_client import CallFailed, FailureCause, OpenAIClient
-from mnemic.types import Completion, Deadline, JsonValue, Prompt
+from mnemic.types import AttachedFile, Completion, Deadline, JsonValue, Prompt
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 60.0
 _BOUNDS = ("maxItems", "minItems", "maxLength", "minimum", "maximum")
 """Keywords of a schema that some servers reject, naming them in the error."""
+
+_AUDIO_FORMS = {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav"}
+"""The protocol's names for media types of sound."""
 
 Taken = TypeVar("Taken", bound="Options")
 
@@ -34,6 +37,8 @@ class OpenAICompleter:
     ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
     filter. Requests and responses never appear in errors or logs.
     """
+
+    reads_files = True
 
     def __init__(
         self, model: str, base_url: str | None = None, api_key: str | None = None, *, timeout: float = TIMEOUT_SECONDS
@@ -62,7 +67,9 @@ class OpenAICompleter:
 
     async def _ask(self, prompt: Prompt, dialect: _Dialect, deadline: Deadline) -> Completion:
         turns = (("system", prompt.system), *prompt.before, ("user", prompt.user))
-        messages = [{"role": role, "content": text} for role, text in turns]
+        messages: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in turns]
+        if prompt.files:
+            messages[-1]["content"] = [*map(_part_of, prompt.files), {"type": "text", "text": prompt.user}]
         options = dialect.options(prompt)
 
         async def request(client: AsyncOpenAI, seconds: float) -> object:
@@ -112,6 +119,18 @@ class _Dialect:
                 return replace(self, bounds=False)
             return replace(self, schema=False)
         return replace(self, json_mode=False) if self.json_mode else None
+
+
+def _part_of(file: AttachedFile) -> dict[str, Any]:
+    """Return a file as a part of a message in OpenAI's protocol."""
+    data = f"data:{file.media};base64,{file.base64}"
+    family, _, form = file.media.partition("/")
+    if family == "image":
+        return {"type": "image_url", "image_url": {"url": data}}
+    if family == "audio":
+        form = _AUDIO_FORMS.get(form, form)
+        return {"type": "input_audio", "input_audio": {"data": file.base64, "format": form}}
+    return {"type": "file", "file": {"filename": file.name or "file", "file_data": data}}
 
 
 def plain_json(value: JsonValue | Mapping[str, JsonValue] | None) -> Any:

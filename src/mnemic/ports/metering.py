@@ -53,6 +53,11 @@ class MeteredCompleter:
         """The model's name."""
         return self._inner.model
 
+    @property
+    def reads_files(self) -> bool:
+        """As of `inner`."""
+        return reads_files(self._inner)
+
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         """Return the answer of `inner`, after counting it."""
         try:
@@ -66,6 +71,11 @@ class MeteredCompleter:
     async def close(self) -> None:
         """Close `inner`."""
         await self._inner.close()
+
+
+def reads_files(completer: Completer) -> bool:
+    """Return True if `completer` shows its model the files of a prompt; what it says of others would be invented."""
+    return bool(getattr(completer, "reads_files", False))
 
 
 def count_calls(completer: Completer) -> Completer:

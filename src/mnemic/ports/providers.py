@@ -85,7 +85,9 @@ class JudgesChanges(Protocol):
 
 
 class Completer(Protocol):
-    """A language model that answers with text meant to be one JSON object."""
+    """A language model that answers with text meant to be one JSON object. One whose client passes on `Prompt.files`
+    has an attribute `reads_files`, which is true.
+    """
 
     @property
     def model(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import count_calls
+from mnemic.ports.metering import count_calls, reads_files
 from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
@@ -130,6 +130,10 @@ class BreakingCompleter:
     @property
     def model(self) -> str:
         return self._inner.model
+
+    @property
+    def reads_files(self) -> bool:
+        return reads_files(self._inner)
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         if not self._circuit.allows():

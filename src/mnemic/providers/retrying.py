@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed, ModelInvalidJson
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import count_calls
+from mnemic.ports.metering import count_calls, reads_files
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 T = TypeVar("T")
@@ -56,6 +56,10 @@ class RetryingCompleter:
     @property
     def model(self) -> str:
         return self._inner.model
+
+    @property
+    def reads_files(self) -> bool:
+        return reads_files(self._inner)
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
         asked = prompt

@@ -24,11 +24,15 @@ from mnemic.types.json_forms import Serialisable, from_json, to_json
 from mnemic.types.language_models import Completion, Cost, Prompt
 from mnemic.types.measures import Usage, VectorSpace
 from mnemic.types.memory import (
+    ATTACHMENT,
     BETWEEN_PEOPLE,
+    FILE_BYTES,
+    MAX_FILE_BYTES,
     PARTICIPANT,
     PASTED,
     ROLES,
     UTC_OFFSET,
+    AttachedFile,
     Candidate,
     Memory,
     Message,
@@ -60,13 +64,17 @@ from mnemic.types.values import (
 from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, StoredAnswer, WriteReceipt
 
 __all__ = [
+    "ATTACHMENT",
     "BETWEEN_PEOPLE",
+    "FILE_BYTES",
+    "MAX_FILE_BYTES",
     "PARTICIPANT",
     "PASTED",
     "ROLES",
     "SHARED",
     "UTC_OFFSET",
     "Actor",
+    "AttachedFile",
     "AuditEvent",
     "Blocked",
     "Candidate",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.types.json_forms import Serialisable
+from mnemic.types.memory import AttachedFile
 from mnemic.types.values import JsonValue
 
 
@@ -13,7 +14,7 @@ from mnemic.types.values import JsonValue
 class Prompt:
     """One call of a language model that must answer with one JSON object of `schema` (JSON Schema), or in words if it
     `may_be_prose`. `before`: the turns of the conversation that `user` continues, each a role and its text.
-    `tell` gets an answer in words piece by piece, from models that give it so.
+    `tell` gets an answer in words piece by piece, from models that give it so. `files` come with `user`.
     """
 
     system: str
@@ -24,6 +25,7 @@ class Prompt:
     may_be_prose: bool = False
     before: Sequence[tuple[str, str]] = field(default=(), repr=False)
     tell: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
+    files: Sequence[AttachedFile] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 
+from mnemic.errors import InvalidInput
 from mnemic.types.enums import ORIGINS, Kind, Level, Origin, Status, Trust, lower_origin
 from mnemic.types.json_forms import Serialisable
 from mnemic.types.scope import Scope
@@ -59,13 +62,44 @@ _WITHOUT_CONTROLS = {ord(one): " " if one.isspace() else None for one in _CONTRO
 """Control characters: those that separate words, such as a form feed, become a space; the others are nothing."""
 
 
+ATTACHMENT = "attachment"
+"""Category of a memory that a picture, a sound or a file was sent."""
+FILE_BYTES = "base64"
+"""Member of an attachment's `data`: its bytes, if they are kept."""
+MAX_FILE_BYTES = 256 * 1024
+"""Bytes of a file that is kept with its memory: every read of the memory brings them along."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFile(Serialisable):
+    """A picture, a sound or a file that came with a message: its `media` type ("image/png"), and its bytes."""
+
+    media: str
+    base64: str = field(repr=False)
+    name: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes. Raises InvalidInput (`file`) if they are not in base64."""
+        try:
+            return b64decode(self.base64, validate=True)
+        except ValueError:
+            raise InvalidInput("file", hint="its bytes are given in base64") from None
+
+    @property
+    def digest(self) -> str:
+        """The first 32 hex digits of the SHA-256 of the bytes."""
+        return sha256(self.content).hexdigest()[:32]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
     """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count
     as the user's. Control characters in `content` are removed and a lone surrogate becomes U+FFFD, so that one bad
     character does not lose the message. `derived_from` names the messages that a summary was made from; other
     messages have none. `sent_at` keeps its time zone, in which "yesterday" is a day. `author` is the user whose name
-    the message has in an open conversation; None if there is no particular user.
+    the message has in an open conversation; None if there is no particular user. `files` are what came with it and is
+    named by a line of `content` each.
     """
 
     role: str
@@ -77,6 +111,7 @@ class Message(Serialisable):
     origin: Origin = Origin.USER_STATED
     derived_from: tuple[str, ...] = ()
     author: str | None = None
+    files: tuple[AttachedFile, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.sent_at is not None:

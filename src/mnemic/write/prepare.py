@@ -29,7 +29,21 @@ from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.reason_codes import PII_BLOCKED
 from mnemic.redact import redactor as library
 from mnemic.redact.types import InvalidRules, Redaction, Unredactable
-from mnemic.types import Candidate, Deadline, Detector, JsonValue, Kind, Origin, Scope, Source, Vector
+from mnemic.types import (
+    ATTACHMENT,
+    FILE_BYTES,
+    MAX_FILE_BYTES,
+    AttachedFile,
+    Candidate,
+    Deadline,
+    Detector,
+    JsonValue,
+    Kind,
+    Origin,
+    Scope,
+    Source,
+    Vector,
+)
 from mnemic.types.enums import ORIGINS
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.values import VECTOR_STEPS, canonical_key, clean_content
@@ -62,7 +76,7 @@ def validate(candidate: Candidate, policy: Policy, now: datetime) -> Candidate:
         key=None if candidate.key is None else canonical_key(candidate.key),
         category=None if candidate.category is None else _label("category", candidate.category),
         context=clean_text(candidate.context, "context", empty=True) if candidate.context != "" else "",
-        data=_data(candidate.data),
+        data=_data(candidate.data, with_file=candidate.category == ATTACHMENT),
         confidence=_confidence(candidate.confidence),
         source=_source(candidate.source),
     )
@@ -155,16 +169,30 @@ def _source(source: Source) -> Source:
 _LABELS = ("ref", "session", "speaker", "quote")
 
 
-def _data(data: object) -> Mapping[str, JsonValue]:
+def _data(data: object, *, with_file: bool) -> Mapping[str, JsonValue]:
     if not isinstance(data, Mapping):
         raise InvalidInput("data", hint="it must be a JSON object")
     if not data:
         return data
+    file = data.get(FILE_BYTES) if with_file else None
+    if file is not None:
+        rest = _data({name: value for name, value in data.items() if name != FILE_BYTES}, with_file=False)
+        return {**rest, FILE_BYTES: _file(file)}
     plain = _plain(data, MAX_DATA_DEPTH)
     if len(json.dumps(plain, ensure_ascii=False).encode()) > MAX_DATA_BYTES:
         raise InvalidInput("data:too_long", hint=f"at most {MAX_DATA_BYTES} bytes of JSON")
     assert isinstance(plain, dict)
     return plain
+
+
+def _file(given: object) -> str:
+    """Return the bytes of a file, in base64."""
+    if not isinstance(given, str) or len(given) > 2 * MAX_FILE_BYTES:
+        raise InvalidInput("data:too_long", hint=f"at most {MAX_FILE_BYTES} bytes of a file")
+    content = AttachedFile(media="", base64=given).content
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("data:too_long", hint=f"at most {MAX_FILE_BYTES} bytes of a file")
+    return given
 
 
 def _plain(value: object, depth: int) -> JsonValue:
@@ -323,6 +351,14 @@ class _Pass:
             return value if shown == str(value) else shown
         return value
 
+    def data(self, candidate: Candidate) -> Mapping[str, JsonValue]:
+        # The bytes of a file are no text: what looks like a number in them is chance.
+        file = FILE_BYTES if candidate.category == ATTACHMENT else None
+        return {
+            name if name == file else self.text(name): item if name == file else self.value(item)
+            for name, item in candidate.data.items()
+        } or candidate.data
+
     def candidate(self, candidate: Candidate) -> Candidate:
         source = candidate.source
         given = {"quote": source.quote, "speaker": source.speaker, "ref": source.ref}
@@ -334,9 +370,7 @@ class _Pass:
             key=key if key == candidate.key else canonical_key(key),
             category=None if candidate.category is None else self.text(candidate.category),
             context=self.text(candidate.context),
-            data={self.text(name): self.value(item) for name, item in candidate.data.items()}
-            if candidate.data
-            else candidate.data,
+            data=self.data(candidate),
             source=replace(source, **labels) if labels else source,
         )
 

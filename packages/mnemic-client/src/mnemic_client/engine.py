@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 from mnemic.engine import MemoryEngine
-from mnemic.engine.message_forms import each_message, in_places, messages_of
+from mnemic.engine.message_forms import each_message, in_places, messages_of, one_message
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.retrieval import KindRetrieval
@@ -205,9 +205,7 @@ class RemoteEngine(RemoteGovernance):
     async def capture(self, given: SimpleNamespace) -> RunReport:
         """Remember the lasting facts in the user's message."""
         message = given.message
-        if not isinstance(message, str | Message):
-            raise InvalidInput("message", hint="a text or a Message; `remember` takes dictionaries and lists")
-        said = message if isinstance(message, Message) else Message(role="user", content=message)
+        said = Message(role="user", content=message) if isinstance(message, str) else one_message(message, session=None)
         headers = {"Idempotency-Key": given.idempotency_key}
         body = {"message": message_body(said)}
         return report_of(await self._remote.call("POST", "/v1/capture", body, headers=headers))

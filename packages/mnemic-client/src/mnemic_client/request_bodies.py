@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.engine.lineage import Lineage, Use
+from mnemic.inject.attachments import attachment_note
 from mnemic.policy.expiry_rule import FOREVER, NEVER, ttl_of
 from mnemic.retrieve.export import from_dict, plain
 from mnemic.types import (
@@ -164,10 +165,23 @@ def iso(moment: datetime | None, name: str) -> str | None:
     return None if moment is None else aware(moment, name).isoformat()
 
 
+def message_parts(message: Message) -> str | list[dict[str, Any]]:
+    """Return the content of a message: its text, or with files parts in OpenAI's protocol."""
+    if not message.files:
+        return message.content
+    files = [
+        {"type": "file", "file": {"filename": one.name, "file_data": f"data:{one.media};base64,{one.base64}"}}
+        for one in message.files
+    ]
+    named = [attachment_note(one) for one in files]
+    text = "\n".join(line for line in message.content.split("\n") if line not in named)
+    return [*([{"type": "text", "text": text}] if text.strip() else []), *files]
+
+
 def message_body(message: Message) -> dict[str, Any]:
     """Return a message as the body of a request."""
-    names = ("role", "content", "message_id", "session", "speaker")
-    fields = {name: getattr(message, name) for name in names}
+    names = ("role", "message_id", "session", "speaker")
+    fields = {name: getattr(message, name) for name in names} | {"content": message_parts(message)}
     return fields | {"sent_at": iso(message.sent_at, "sent_at"), "origin": lower(message.origin)}
 
 

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from mnemic import requests
+from mnemic.engine.message_forms import message_content
 from mnemic.errors import InvalidInput
 from mnemic.json_output import memory_dict
 from mnemic.policy.expiry_rule import ttl_of
@@ -129,11 +130,17 @@ class NewMemories(Strict):
     idempotency_keys: Annotated[list[Name | None], Field(max_length=MAX_BATCH)] | None = None
 
 
+ContentParts = Annotated[list[dict[str, JsonValue]], Field(min_length=1, max_length=100)]
+"""Content of a message in the parts of OpenAI's, Anthropic's, Gemini's or Bedrock's protocol."""
+
+
 class MessageBody(Strict):
-    """One message of a conversation."""
+    """One message of a conversation. Its content is a text, or a list of parts with texts, pictures, recordings and
+    files, as OpenAI's, Anthropic's, Gemini's and Bedrock's protocols have them.
+    """
 
     role: Literal["user", "assistant", "tool", "participant"] = "user"
-    content: Text
+    content: Text | ContentParts
     message_id: Name | None = None
     session: Name | None = None
     speaker: Name | None = None
@@ -144,9 +151,11 @@ class MessageBody(Strict):
         """Return the engine's message. Its origin is at most that of its role: a tool's output keeps this origin, no
         matter who sends it.
         """
+        text, files = message_content(self.role, self.content)
         return Message(
             role=self.role,
-            content=self.content,
+            content=text,
+            files=files,
             message_id=self.message_id,
             session=self.session or session,
             speaker=self.speaker,
@@ -160,7 +169,7 @@ class Captured(Strict):
 
     message: Text | MessageBody | None = None
     role: Literal["user", "assistant", "tool", "participant"] = "user"
-    content: Text | None = None
+    content: Text | ContentParts | None = None
     message_id: Name | None = None
     session: Name | None = None
     speaker: Name | None = None

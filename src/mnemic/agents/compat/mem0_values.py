@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Any
 
+from mnemic.engine.message_forms import message_content
 from mnemic.errors import (
     InvalidCandidates,
     InvalidInput,
@@ -19,7 +20,6 @@ from mnemic.errors import (
     ModelInvalidJson,
     ModelInvalidSchema,
 )
-from mnemic.inject.messages import text_of as said_in
 from mnemic.ports import RecordStore
 from mnemic.retrieve.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
@@ -32,7 +32,6 @@ _PROMOTED = ("agent_id", "run_id", "actor_id", "role", "attributed_to", "expirat
 _ATTRIBUTED: Mapping[Origin, str] = MappingProxyType({Origin.USER_STATED: "user", Origin.AGENT_INFERRED: "assistant"})
 """Speakers of memories, in mem0's words."""
 _IDENTITY = frozenset({*IDS, "actor_id"})
-_PICTURES = frozenset({"image_url", "image", "input_image"})
 _DELETIONS = frozenset({"forgotten", "deleted", "purged", "erased"})
 _PAGE = 500
 _OPERATORS = frozenset({"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "contains", "icontains"})
@@ -260,12 +259,13 @@ def message_list(messages: object) -> list[Mapping[str, Any]]:
 
 
 def written_in(given: Mapping[str, Any]) -> str:
-    """Return the text of a message; empty for one that is a picture alone, which is not read."""
+    """Return the text of a message; a picture or a file of the user's is a line of it."""
+    return message_content(str(given["role"]), _parts_of(given))[0]
+
+
+def _parts_of(given: Mapping[str, Any]) -> str | Sequence[Any]:
     content = given["content"]
-    parts = [content] if isinstance(content, Mapping) else content
-    if not isinstance(parts, str) and any(isinstance(one, Mapping) and one.get("type") in _PICTURES for one in parts):
-        _LOG.warning("a picture in a message is not read: describe it in words")
-    return said_in({**given, "content": parts})
+    return [content] if isinstance(content, Mapping) else content
 
 
 def message_of(given: Mapping[str, Any], text: str, ids: Ids, sent_at: datetime | None) -> Message:
@@ -278,6 +278,7 @@ def message_of(given: Mapping[str, Any], text: str, ids: Ids, sent_at: datetime 
         speaker=name if isinstance(name, str) else None,
         sent_at=sent_at,
         origin=Origin.USER_STATED if role == "user" else Origin.AGENT_INFERRED,
+        files=message_content(role, _parts_of(given))[1],
     )
 
 

@@ -89,6 +89,26 @@ async def test_what_has_ended_or_is_hidden_is_not_in_it() -> None:
         assert (await engine.profile(actor=ANA)).lines == ()
 
 
+async def test_what_is_still_to_come_is_among_the_plans_with_its_day() -> None:
+    clock = ManualClock()
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder(), clock=clock) as engine:
+        then = clock.now() + timedelta(days=30)
+        await engine.add("I see the dentist.", occurred_at=then, actor=ANA)
+        await engine.add("I run in Oslo.", occurred_at=clock.now() - timedelta(days=1), actor=ANA)
+        called_off = Candidate(content="I fly to Rome.", occurred_at=then, valid_to=then + timedelta(days=1))
+        receipt = await engine.add(called_off, actor=ANA)
+        await engine.forget(receipt.memory_id or "", actor=ANA)
+        profile = await engine.profile(actor=ANA)
+        assert {line.text: line.topic == "plans" for line in profile} == {
+            "I see the dentist.": True,
+            "I run in Oslo.": False,
+        }
+        assert f'on="{then:%Y-%m-%d}">I see the dentist.' in profile.text
+        clock.advance(timedelta(days=31))
+        assert len(await engine.profile(actor=ANA)) == 2
+        assert "on=" not in (await engine.profile(actor=ANA)).text
+
+
 async def test_a_sentence_stands_without_the_key_it_is_stored_under() -> None:
     async with AsyncMemoryManager(
         "ana", engine=MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())

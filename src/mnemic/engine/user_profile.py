@@ -1,4 +1,4 @@
-"""The profile of a user: who this is and what holds now, each line with the memory that it comes from.
+"""The profile of a user: who this is, what holds now and what is planned, each line with the memory that it comes from.
 
 It is read from the memories in force each time, so that it is never behind them: who corrects or forgets the memory of
 a line changes the line.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -70,20 +71,26 @@ async def user_profile(gateway: MemoryGateway, actor: Actor, *, max_tokens: int,
     """Return the profile; see `MemoryEngine.profile`. Raises InvalidInput (`max_tokens`), StoreFailed."""
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
         raise InvalidInput("max_tokens", hint="a whole number, at least 1")
-    lines = profile_lines(await memories_of_user(gateway, actor))
-    text, kept = fenced("user", [_spelled(line) for line in lines], max_tokens=max_tokens, count=count)
+    lines, now = profile_lines(await memories_of_user(gateway, actor)), gateway.clock.now()
+    text, kept = fenced("user", [_spelled(line, now) for line in lines], max_tokens=max_tokens, count=count)
     shown = await _with_topics([lines[at] for at in kept], gateway.searcher.embedder)
+    shown = [replace(line, topic="plans") if line.memory.happened_at > now else line for line in shown]
     return UserProfile(lines=tuple(shown), text=text, without_room=len(lines) - len(kept))
 
 
 async def memories_of_user(gateway: MemoryGateway, actor: Actor) -> Sequence[Memory]:
-    """Return what holds now of the user, newest first. Raises StoreFailed."""
+    """Return what holds now of the user and what is still to come, newest first. Raises StoreFailed."""
     scope, now = actor.scope(Level.USER), gateway.clock.now()
     if scope not in gateway.rules.scopes(actor):
         return ()
     hidden = await gateway.hidden_keys(actor)
-    where = Where(scopes=(scope,), kinds=frozenset({Kind.LONG_TERM}), live_at=now, as_of=now, hidden_keys=hidden)
-    return await gateway.searcher.store.newest(where, limit=MOST_MEMORIES)
+    where = Where(scopes=(scope,), kinds=frozenset({Kind.LONG_TERM}), live_at=now, hidden_keys=hidden)
+    store = gateway.searcher.store
+    holding = await store.newest(replace(where, as_of=now), limit=MOST_MEMORIES)
+    known = {one.memory_id for one in holding}
+    coming = await store.newest(replace(where, happened_from=now), limit=MOST_MEMORIES)
+    ahead = [one for one in coming if one.memory_id not in known and (one.valid_to is None or one.valid_to > now)]
+    return [*ahead, *holding]
 
 
 def profile_lines(memories: Sequence[Memory]) -> list[ProfileLine]:
@@ -130,6 +137,8 @@ def _line(memory: Memory) -> ProfileLine:
     return ProfileLine(section=section or SECTIONS[-1], text=text, memory=memory)
 
 
-def _spelled(line: ProfileLine) -> str:
-    """Return the line as data for a model, with the day from which it is known."""
-    return f'<{line.section} since="{line.since:%Y-%m-%d}">{escape(visible_text(line.text))}</{line.section}>'
+def _spelled(line: ProfileLine, now: datetime) -> str:
+    """Return the line as data for a model, with the day from which it is known, or on which it is to be."""
+    ahead = line.memory.happened_at > now
+    day = f'on="{line.memory.happened_at:%Y-%m-%d}"' if ahead else f'since="{line.since:%Y-%m-%d}"'
+    return f"<{line.section} {day}>{escape(visible_text(line.text))}</{line.section}>"

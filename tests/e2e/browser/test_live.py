@@ -56,6 +56,25 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
     await expect(page.get_by_text("Bergen")).to_have_count(0)
 
 
+async def test_an_entry_of_the_block_is_rated_beside_it_and_on_the_page_of_what_the_model_was_shown(page: Page) -> None:
+    await say(page, "Where do I live?")
+    entry = page.locator("pre.block ~ details li.row").filter(has_text="Oslo")
+    wrong = entry.get_by_role("button", name="Wrong: ")
+    await wrong.click()
+    await expect(wrong).to_have_attribute("aria-pressed", "true")
+
+    await visit(page, "runs")
+    await page.locator("main .row a.content").first.click()
+    shown = page.locator("li.row").filter(has_text="Oslo")
+    pressed = shown.get_by_role("button", name="Wrong: ")
+    await expect(pressed).to_have_attribute("aria-pressed", "true")
+    await shown.get_by_role("button", name="Useful: ").click()
+    await expect(pressed).to_have_attribute("aria-pressed", "false")
+    await pressed.click()
+    await pressed.click()
+    await expect(pressed).to_have_attribute("aria-pressed", "false")
+
+
 async def test_a_secret_is_masked_before_it_is_sent_and_in_what_is_kept(page: Page) -> None:
     await page.get_by_label("A message").fill("My card number is 4111 1111 1111 1111.")
     await expect(page.get_by_text("It would be kept as:")).to_be_visible()

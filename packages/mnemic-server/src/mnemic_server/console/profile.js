@@ -54,11 +54,17 @@ function sentence(line, isChosen, choose, fill) {
   return el("li", { class: "row" },
     el("div", { class: "known" }, box, el("div", {},
       el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, text),
-      el("p", { class: "meta" }, said, memory.source.speaker && el("span", {}, `said by ${memory.source.speaker}`), memory.valid_from ? el("span", {}, `since ${day(memory.valid_from)}`) : when(memory.updated_at)),
+      el("p", { class: "meta" }, said, memory.source.speaker && el("span", {}, `said by ${memory.source.speaker}`), dated(memory)),
       memory.supersedes.length > 0 && before(path))),
     el("div", { class: "actions" },
       button("Correct", () => correct(path, memory, fill), { kind: "quiet", "aria-label": `Correct: ${text}` }),
       button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${text}` })));
+}
+
+/** When it is to be, since when it holds, or how old it is. */
+function dated(memory) {
+  if (memory.occurred_at && new Date(memory.occurred_at) > new Date()) return el("span", {}, `on ${day(memory.occurred_at)}`);
+  return memory.valid_from ? el("span", {}, `since ${day(memory.valid_from)}`) : when(memory.updated_at);
 }
 
 /** What it said before, read when it is opened. */

@@ -4,6 +4,7 @@ import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
 import { attempt, badge, button, choice, empty, failure, field, head, panel, say, sureToForget, tag } from "../components.js";
 import { linkTo } from "../page-list.js";
+import { rating, ratings } from "../rating.js";
 import { counted, inWords, number, spaced } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
@@ -160,10 +161,12 @@ function requests(asked, changed) {
 async function block(query, signal) {
   const made = await call("POST", "/v1/context", { body: { query }, signal });
   if (!made.text) return el("p", { class: "quiet" }, "Nothing: no memory bears on it.");
-  const { runs } = await call("GET", "/v1/runs", { query: { limit: 10 }, signal });
+  const [{ runs }, rated] = await Promise.all([call("GET", "/v1/runs", { query: { limit: 10 }, signal }), ratings(signal)]);
   const run = runs.find((one) => one.block_sha256 === made.digest);
   return several(
     el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
     el("pre", { class: "block", tabindex: "0" }, made.text),
-    el("details", {}, el("summary", {}, "Why each is in it"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "quiet" }, why))))));
+    el("details", { open: true }, el("summary", {}, "Each memory in it, and why"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
+      el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "quiet" }, why)),
+      rating(memory, rated.get(memory.memory_id)))))));
 }

@@ -4,6 +4,7 @@ import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
 import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
+import { rating, ratings } from "../rating.js";
 import { STAGES, adapterName, said } from "../run-parts.js";
 import { counted, dateTime, inWords, number, spaced } from "../labels.js";
 
@@ -53,8 +54,8 @@ function question() {
 }
 
 async function one({ argument: runId, signal }) {
-  const run = await call("GET", `/v1/runs/${encodeURIComponent(runId)}`, { signal });
-  if (run.adapter !== "run") return injection(run);
+  const [run, rated] = await Promise.all([call("GET", `/v1/runs/${encodeURIComponent(runId)}`, { signal }), ratings(signal)]);
+  if (run.adapter !== "run") return injection(run, rated);
   const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
   const named = [...new Set(STAGES.flatMap(([name]) => run[name]))];
   return several(
@@ -65,9 +66,10 @@ async function one({ argument: runId, signal }) {
     el("ol", { class: "funnel" }, STAGES.map(([name, words]) => el("li", { class: run[name].length > 0 ? "full" : "" }, el("strong", {}, number(run[name].length)), el("span", {}, words)))),
     panel("The memories in it", named.length === 0
       ? empty("No memory was used", "Nothing in memory was relevant to this run.")
-      : table("How far each memory came", ["Memory", ...STAGES.map(([, words]) => words)], named.map((name) => [
+      : table("How far each memory came", ["Memory", ...STAGES.map(([, words]) => words), "Was it useful?"], named.map((name) => [
           known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone"),
           ...STAGES.map(([stage]) => reached(run, stage, name)),
+          known.has(name) ? rating(known.get(name), rated.get(name)) : "",
         ])),
       run.unverifiable.length > 0 && el("p", { class: "quiet" }, `${counted(run.unverifiable.length, "citation")} could be neither confirmed nor refuted from the answer.`)),
     panel("Steps", table("What the run did", ["Step", "Time", "Counts"], run.steps.map((step) => [
@@ -78,14 +80,16 @@ async function one({ argument: runId, signal }) {
   );
 }
 
-function injection(run) {
+function injection(run, rated) {
   const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / injection"),
     head(`Shown to a model on ${dateTime(run.at)}`),
     said(run),
     facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]]),
-    panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => el("li", {}, known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone")))),
+    panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => (known.has(name)
+        ? el("li", { class: "row" }, el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content), rating(known.get(name), rated.get(name)))
+        : el("li", { class: "quiet" }, "a memory that is gone")))),
       el("p", { class: "quiet" }, "The memories are shown as they are now.")),
   );
 }

@@ -2,8 +2,9 @@
 
 import { call } from "../api.js";
 import { el, several } from "../dom.js";
-import { attempt, badge, button, choice, empty, failure, field, head, provenance } from "../components.js";
+import { badge, choice, empty, failure, field, head, provenance } from "../components.js";
 import { linkTo } from "../page-list.js";
+import { ratedAs, rating } from "../rating.js";
 import { counted, inWords, listWords, percent } from "../labels.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
@@ -101,24 +102,10 @@ function card({ memory, score, relevance, why: told, ranks }, query) {
       memory.context && el("p", { class: "quiet before" }, "Said right before: ", memory.context),
       provenance(memory),
       scored && told && el("p", { class: "quiet told" }, told),
-      scored && el("div", { class: "actions" }, rating(memory, ranks.rating?.score ?? 0)),
+      scored && el("div", { class: "actions" }, rating(memory, ratedAs(ranks))),
       scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(score, ranks))),
     scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), percent(shown)),
   );
-}
-
-/** Two buttons that say whether a hit was useful; pressing the same one again takes it back. */
-function rating(memory, shift) {
-  let now = shift > 0 ? "useful" : shift < 0 ? "wrong" : "none";
-  const rate = async (verdict) => {
-    const next = verdict === now ? "none" : verdict;
-    const said = { useful: "It comes earlier in your searches.", wrong: "It comes later in your searches.", none: "Your rating is withdrawn." }[next];
-    if (!(await attempt(() => call("PUT", `/v1/memories/${encodeURIComponent(memory.memory_id)}/rating`, { body: { verdict: next } }), said))) return;
-    now = next;
-    each.forEach(([node, value]) => node.setAttribute("aria-pressed", String(value === now)));
-  };
-  const each = [["Useful", "useful"], ["Wrong", "wrong"]].map(([label, verdict]) => [button(label, () => rate(verdict), { kind: "quiet", "aria-pressed": String(verdict === now), "aria-label": `${label}: ${memory.content}` }), verdict]);
-  return each.map(([node]) => node);
 }
 
 function why(score, ranks) {

@@ -1,0 +1,30 @@
+/** Whether a memory was useful or wrong, said beside it wherever it is shown as used. */
+
+import { call } from "./api.js";
+import { attempt, button } from "./components.js";
+import { el } from "./dom.js";
+
+/** Two buttons that say whether a memory was useful; pressing the same one again takes it back. `now` is what was said before. */
+export function rating(memory, now = "none") {
+  const rate = async (verdict) => {
+    const next = verdict === now ? "none" : verdict;
+    const said = { useful: "It comes earlier in your searches.", wrong: "It comes later in your searches.", none: "Your rating is withdrawn." }[next];
+    if (!(await attempt(() => call("PUT", `/v1/memories/${encodeURIComponent(memory.memory_id)}/rating`, { body: { verdict: next } }), said))) return;
+    now = next;
+    each.forEach(([node, value]) => node.setAttribute("aria-pressed", String(value === now)));
+  };
+  const each = [["Useful", "useful"], ["Wrong", "wrong"]].map(([label, verdict]) => [button(label, () => rate(verdict), { kind: "quiet", "aria-pressed": String(verdict === now), "aria-label": `${label}: ${memory.content}` }), verdict]);
+  return el("span", { class: "rating" }, each.map(([node]) => node));
+}
+
+/** What the person said of a hit before, as its ranks show it. */
+export function ratedAs(ranks) {
+  const shift = ranks?.rating?.score ?? 0;
+  return shift > 0 ? "useful" : shift < 0 ? "wrong" : "none";
+}
+
+/** What the person said of memories before, by their names. @param {AbortSignal} signal */
+export async function ratings(signal) {
+  const { ratings: given } = await call("GET", "/v1/ratings", { signal });
+  return new Map(given.map(({ memory_id: name, verdict }) => [name, verdict]));
+}

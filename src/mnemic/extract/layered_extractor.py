@@ -22,6 +22,7 @@ from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import CAPTURE_CATEGORIES, drop_duplicates
+from mnemic.reason_codes import NOT_UNDERSTOOD
 from mnemic.types import Candidate, Deadline, Message, Skipped
 
 MODELS_SHARE = 0.8
@@ -40,6 +41,10 @@ class LayeredExtractor:
 
     asks_model = True
     reads_known = True
+
+    @property
+    def _words_only(self) -> bool:
+        return bool(getattr(self.model, "quotes_only", False))
 
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: MessageContext = ALONE
@@ -60,7 +65,7 @@ class LayeredExtractor:
             if policy.on_model_failure == "stop":
                 raise
             return replace(certain, degraded=failure.reason)
-        return join_extractions(certain, found)
+        return join_extractions(certain, found, words_only=self._words_only)
 
     async def extract_window(
         self,
@@ -81,7 +86,10 @@ class LayeredExtractor:
             messages, policy=policy, budget=budget, deadline=_share(deadline, policy), around=around
         )
         stops = policy.on_model_failure == "stop"
-        return [_join_outcomes(rules, found, stops=stops) for rules, found in zip(certain, read, strict=True)]
+        return [
+            _join_outcomes(rules, one, stops=stops, words_only=self._words_only)
+            for rules, one in zip(certain, read, strict=True)
+        ]
 
     async def _certain(
         self,
@@ -113,23 +121,26 @@ class LayeredExtractor:
 
 
 def _join_outcomes(
-    certain: Extraction | MnemicError, found: Extraction | MnemicError, *, stops: bool
+    certain: Extraction | MnemicError, found: Extraction | MnemicError, *, stops: bool, words_only: bool
 ) -> Extraction | MnemicError:
     if isinstance(certain, MnemicError):
         return certain
     if isinstance(found, Extraction):
-        return join_extractions(certain, found)
+        return join_extractions(certain, found, words_only=words_only)
     if stops or not isinstance(found, _UNREADABLE):
         return found
     return replace(certain, degraded=found.reason)
 
 
-def join_extractions(certain: Extraction, found: Extraction) -> Extraction:
+def join_extractions(certain: Extraction, found: Extraction, *, words_only: bool = False) -> Extraction:
     """Return what the rules read with what a model read on top; of the same words the rules' reading stays, with the
-    model's labels.
+    model's labels. `words_only`: the model was asked for words without labels. They say no more than that they matter:
+    they settle what the rules left open, and what the rules read as no statement stays none.
     """
     kept = list(certain.candidates)
     for one in found.candidates:
+        if words_only and _is_decided(one, certain.skipped):
+            continue
         place = _place_of(one, certain.candidates)
         if place is None:
             kept.append(one)
@@ -145,6 +156,11 @@ def join_extractions(certain: Extraction, found: Extraction) -> Extraction:
         cost=certain.cost + found.cost,
         degraded=certain.degraded or found.degraded,
     )
+
+
+def _is_decided(one: Candidate, skipped: Sequence[Skipped]) -> bool:
+    reasons = [other.reason for other in skipped if _touches(one.source.span, other.span)]
+    return bool(reasons) and NOT_UNDERSTOOD not in reasons
 
 
 def _place_of(one: Candidate, certain: Sequence[Candidate]) -> int | None:
@@ -167,7 +183,11 @@ def _overlap(one: Candidate, other: Candidate) -> bool:
     mine, theirs = one.source.span, other.source.span
     if mine is None or theirs is None:
         return canonical_value(one.content) == canonical_value(other.content)
-    return mine[0] < theirs[1] and theirs[0] < mine[1]
+    return _touches(mine, theirs)
+
+
+def _touches(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    return one is not None and other is not None and one[0] < other[1] and other[0] < one[1]
 
 
 def _add_labels(certain: Candidate, one: Candidate) -> Candidate:

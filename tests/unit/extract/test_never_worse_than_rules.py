@@ -161,3 +161,21 @@ async def _compare(texts: list[str], ways: list[tuple[str, int]], *, background:
     with ScriptedModelServer(lambda request: _answer(request, *ways[next(number) % len(ways)])) as server:
         found = await _remembered(texts, server, background=background)
     assert _lost(rules, found) == []
+
+
+async def test_a_model_that_copies_whatever_is_said_adds_no_thanks_and_no_request_to_memory() -> None:
+    said = ["I can't eat gluten.", "Draft a note to Mr. Adeyemi about the delay.", "Busca hotel cerca.", "Danke dir!"]
+    open_to_rules = "Also I read everything on my phone."
+
+    def copied(request: ModelRequest) -> Any:
+        return {"items": [{"quote": json.loads(request.user)["user_message"]}]}
+
+    with ScriptedModelServer(copied) as server:
+        client = OpenAICompleter("small-1b", base_url=server.base_url, api_key="k")
+        extractor = LayeredExtractor(ModelExtractor(client))
+        async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), extractor=extractor) as engine:
+            for text in [*said, open_to_rules]:
+                await engine.capture(text, actor=ACTOR)
+            found = [one.content for one in await engine.list(actor=ACTOR)]
+        await client.close()
+    assert sorted(found) == [open_to_rules, said[0]]

@@ -115,7 +115,7 @@ function row({ receipt, memory, ended }, changed) {
   const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row" },
     el("div", {},
-      el("p", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, memory.key && !memory.key.includes(":") && `${spaced(memory.key)}: `, marked(memory.content))),
+      el("p", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, named(memory), marked(memory.content))),
       ended.map((old) => el("p", { class: "diff" }, "replaces ", el("del", {}, old.content))),
       el("p", { class: "meta" }, state, tag(memory.kind), tag(memory.category), receipt.reason && el("span", {}, inWords(receipt.reason))),
       el("details", {}, el("summary", {}, "What each step decided"),
@@ -138,6 +138,8 @@ function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, written
   return lines.length > 0 && panel("What was held back, and why", el("ul", { class: "rows" }, lines.map((text) => el("li", {}, text))));
 }
 
+/** The name of what a value is of: "home city: ". */
+const named = (memory) => memory.key && !memory.key.includes(":") && `${spaced(memory.key)}: `;
 const kindOf = (marker) => spaced(marker.slice(1).split("#")[0].toLowerCase());
 
 /** A text with its markers as labels. */
@@ -167,6 +169,6 @@ async function block(query, signal) {
     el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
     el("pre", { class: "block", tabindex: "0" }, made.text),
     el("details", { open: true }, el("summary", {}, "Each memory in it, and why"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
-      el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "quiet" }, why)),
+      el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, named(memory), marked(memory.content)), el("p", { class: "meta" }, why)),
       rating(memory, rated.get(memory.memory_id)))))));
 }

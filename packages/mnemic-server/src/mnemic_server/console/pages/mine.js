@@ -5,7 +5,7 @@ import { download, el, several } from "../dom.js";
 import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { profile } from "../profile.js";
-import { counted, dateTime, erasedWords, number } from "../labels.js";
+import { counted, dateTime, erasedWords, number, spaced } from "../labels.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
 
@@ -64,8 +64,8 @@ function decisions(consents, inUse) {
   const list = el("ul", { class: "rows" });
   const draw = () => {
     const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
-    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is stored under a key, and you have not made any decisions.")] : keys.map((key) => el("li", { class: "row" },
-      el("div", { class: "meta" }, el("code", {}, key), stand(consents[key])),
+    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is stored under a key, and you have not made any decisions.")] : keys.map((key) => el("li", { class: "row short" },
+      el("div", { class: "meta" }, el("strong", {}, spaced(key)), stand(consents[key])),
       el("div", { class: "actions" },
         consents[key] !== true && button("Allow", () => allow(key), { kind: "quiet", "aria-label": `Allow ${key}` }),
         consents[key] !== false && button("Withdraw", () => withdraw(key), { kind: "quiet danger-text", "aria-label": `Withdraw consent for ${key}` }))))));

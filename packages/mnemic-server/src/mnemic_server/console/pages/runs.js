@@ -86,7 +86,7 @@ function injection(run, rated) {
     el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / injection"),
     head(`Shown to a model on ${dateTime(run.at)}`),
     said(run),
-    facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]]),
+    panel("How", facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]])),
     panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => (known.has(name)
         ? el("li", { class: "row" }, el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content), rating(known.get(name), rated.get(name)))
         : el("li", { class: "quiet" }, "a memory that is gone")))),

@@ -22,7 +22,7 @@ CHILD = textwrap.dedent(
     """
     import asyncio, os, signal, sys
     from mnemic.stores import scope_index
-    from mnemic.stores.sqlite import SqliteStore, index_files
+    from mnemic.stores.sqlite import SqliteStore, index_files, transaction
     from mnemic.types import Where
     from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 
@@ -60,7 +60,7 @@ CHILD = textwrap.dedent(
         store = SqliteStore(path)
         await store.open(EMBEDDER.space)
         if act == "remove":
-            index_files.drop = killed_once_removed
+            transaction.drop = killed_once_removed
             gone = (await store.newest(Where(scopes=(scope(),)), limit=1))[0]
             await store.transact(lambda tx: tx.remove(gone.memory_id, scope=scope()))
         await store.match(Where(scopes=(scope(),)), "bystander", limit=99)

@@ -8,10 +8,10 @@ import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import StoreUnavailable
+from mnemic.errors import StoreOlder, StoreUnavailable
 from mnemic.operations.sqlite import backup
 from mnemic.operations.sqlite.inspection import inspect
-from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite import SqliteStore, database_file
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.fixtures import START
 from tests.faults.bit_flips import ADA, make_file
@@ -49,15 +49,21 @@ async def test_everything_can_be_read(frozen: tuple[Path, dict[str, str]], tmp_p
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
-async def test_what_cannot_be_read_right_is_refused(frozen: tuple[Path, dict[str, str]]) -> None:
+async def test_what_cannot_be_read_right_is_refused(
+    frozen: tuple[Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, _ = frozen
     log = path.with_name(f"{path.name}-wal")
     log.write_bytes(b"what was said last")
     with pytest.raises(StoreUnavailable, match="read_only_log"):
         await engine_of(path).open()
     log.unlink()
+    with monkeypatch.context() as newer:
+        newer.setattr(database_file, "newest_schema", lambda: database_file.migrations()[-1].number + 1)
+        with pytest.raises(StoreUnavailable, match="read_only_schema"):
+            await engine_of(path).open()
     connection = apsw.Connection(str(path))
     connection.pragma("user_version", 8)
     connection.close()
-    with pytest.raises(StoreUnavailable, match="read_only_schema"):
+    with pytest.raises(StoreOlder):
         await engine_of(path).open()

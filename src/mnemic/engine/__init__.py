@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -16,9 +17,10 @@ from mnemic.compose.template_composer import OfflineComposer
 from mnemic.dispatch import BatchReceipts, Call, Dispatcher, Middleware, Rules, Watchers
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import lineage, list_and_count
+from mnemic.engine.first_use import loading, read_tables
 from mnemic.engine.handler_table import handler_table
 from mnemic.engine.message_forms import captured_each, message_of, messages_of, one_message, remember
-from mnemic.engine.recall import loading, recall
+from mnemic.engine.recall import recall
 from mnemic.engine.run_record import keep_injection, record_turn_run
 from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
 from mnemic.engine.user_profile import user_profile
@@ -253,7 +255,7 @@ class MemoryEngine:
 
     async def open(self) -> Self:
         """Open the store. Raises StoreFailed or SpaceMismatch."""
-        await self.store.open(self.embedder.space)
+        await asyncio.gather(self.store.open(self.embedder.space), asyncio.to_thread(read_tables))
         if self.graph is not None:
             await self.graph.open()
         self._pipeline.use(self.embedder)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.later_words import with_later_words
 from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
@@ -57,6 +58,7 @@ async def read_message(
     """Return the extraction from `message`; `unknown` if it was read without known memories. `before`: the turns before
     it, oldest first; None for those that its session recorded. Raises the errors of the extractor.
     """
+    await expressions_compiled()
     message, sent = await _without_attachments(gateway, actor, message, deadline)
     if not message.content.strip():
         return sent
@@ -151,6 +153,7 @@ async def read_messages(
     """
     if instructions and not isinstance(extractor, InformedExtractor):
         raise NotSupported("wishes", hint=NO_MODEL)
+    await expressions_compiled()
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     parted = [await _without_attachments(gateway, actor, one, deadline) for one in messages]
     messages = [one for one, _ in parted]

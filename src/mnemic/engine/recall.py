@@ -17,20 +17,18 @@ all use it, so that the same request is shown the same memories on every path. A
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
-from collections.abc import Awaitable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
+from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.user_profile import memories_of_user, profile_lines
 from mnemic.inject.memory_source import is_limited, is_trusted
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import TokenCount, estimated_tokens
 from mnemic.language.questions.topics import KEYS
 from mnemic.policy.key_rules import Policy
-from mnemic.ports import Embedder, ModelLoading
 from mnemic.retrieve.answer_judgement import JUDGE
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
@@ -73,6 +71,7 @@ async def recall(
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
+    await expressions_compiled()
     # More than are shown: selection below drops some, and the reserve lets others take their place.
     ask = _ask(request)
     among = AMONG_OF_A_CHOICE if ask.wants_choice or ask.is_profile else AMONG
@@ -166,24 +165,6 @@ def choose(
     silent = abstains and not chosen and bool(result.hits)
     abstained = silent or (bool(near) and not relevant)
     return RecallResult(hits=hits, cut=tuple(without.values()), found=result, abstained=abstained)
-
-
-_TABLES = threading.Event()
-"""Set once the tables and expressions by which a request is read are there; making them takes a third of a second."""
-
-
-def loading(embedder: Embedder) -> Awaitable[None] | None:
-    """Return what the first question of the process waits for, None once it is there. Raises EmbedderFailed."""
-    model = embedder if isinstance(embedder, ModelLoading) and not embedder.loaded else None
-    return None if model is None and _TABLES.is_set() else _load(model)
-
-
-async def _load(model: ModelLoading | None) -> None:
-    if not _TABLES.is_set():
-        await asyncio.to_thread(ParsedRequest.from_text, "What could I cook for my sister on Sunday?")
-        _TABLES.set()
-    if model is not None:
-        await model.warm()
 
 
 def _ask(request: RecallRequest) -> ParsedRequest:

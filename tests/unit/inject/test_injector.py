@@ -471,7 +471,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_by_the_search() -> None:
 
 
 async def test_tables_are_made_before_the_time_of_a_first_turn_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["mnemic.engine.recall"], "_TABLES", threading.Event())
+    monkeypatch.setattr(sys.modules["mnemic.engine.first_use"], "_DONE", threading.Event())
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()) as engine:
         waiting = engine.loading()
         assert waiting is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
+from mnemic.errors import EmbedderFailed
 from mnemic.kinds.profile import Profile
 from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
@@ -193,6 +194,8 @@ def _add_routes(service: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
+            with suppress(EmbedderFailed):  # the requests that need it and `/readyz` tell it
+                await (service.engine.loading() or asyncio.sleep(0))
             yield
             await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)
 

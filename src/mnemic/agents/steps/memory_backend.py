@@ -14,6 +14,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
 from mnemic.engine.later_words import with_later_words
+from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.engine.run_record import keep_texts
@@ -275,6 +276,7 @@ async def extract_message(
         around = {"around": MessageContext(before=tuple(shown))}
     else:
         around = dict(talk_around(extractor, [*before, said], len(before)))
+    await expressions_compiled()
     return await extractor.extract(said, policy=long_term.policy, budget=budget, deadline=deadline, **around)
 
 

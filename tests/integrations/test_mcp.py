@@ -25,6 +25,7 @@ from mnemic.agents.mcp import memory_server
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.types import Origin
 from tests.integrations.assistant import ANA, BOB
 
 TOKEN = "a-token-for-this-test"
@@ -183,12 +184,13 @@ async def test_the_settings_for_a_host_start_the_server_from_any_folder_and_path
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     home.mkdir()
     elsewhere.mkdir()
-    words = ["-m", "mnemic", "--store", "~/memory.db", "--user", "ana", "mcp", "--print-config", host]
+    words = ["-m", "mnemic", "--store", "~/memory.db", "--user", "ana", "mcp", "--believe-user", "--print-config", host]
     printed = partial(subprocess.run, env={**environment(), "HOME": str(home)}, capture_output=True, check=True)
     told = await asyncio.to_thread(printed, [sys.executable, *words])
     server = json.loads(told.stdout)[servers]["memory"]
     assert Path(server["command"]).is_absolute()
     assert server.get("type", "stdio") == "stdio"
+    assert server["args"][-2:] == ["mcp", "--believe-user"]
 
     bare = {"PATH": "/nowhere", "HOME": str(tmp_path)}
     parameters = StdioServerParameters(command=server["command"], args=server["args"], env=bare, cwd=elsewhere)
@@ -349,6 +351,21 @@ async def test_a_client_that_cannot_ask_deletes_what_a_model_wrote_and_more_only
     assert (await engine.get(str(memory_id), actor=ANA)).content == "window"
     async with Client(memory_server(engine, ANA, host_confirms=True)) as client:
         assert await call(client, "forget_memory", memory_id=memory_id, dry_run=False) == {"forgotten": True}
+
+
+async def test_a_person_is_believed_where_the_operator_says_that_the_host_is_theirs(engine: MemoryEngine) -> None:
+    await engine.open()
+    said: dict[bool, list[Any]] = {}
+    for believed, told in ((False, "I am vegetarian."), (True, "I am allergic to peanuts.")):
+        async with Client(memory_server(engine, ANA, believes_user=believed)) as client:
+            learnt = (await call(client, "capture", message=told))["memories"]
+            added = await call(client, "add_memory", content=f"Ana owns boat {believed}.")
+            ids = [*(one["memory_id"] for one in learnt), added["memory_id"]]
+            said[believed] = [(await engine.get(one, actor=ANA)).source.origin for one in ids]
+    assert said == {
+        False: [Origin.AGENT_INFERRED, Origin.AGENT_INFERRED],
+        True: [Origin.USER_STATED, Origin.AGENT_INFERRED],
+    }
 
 
 async def test_an_outage_is_an_answer(broken: MemoryEngine) -> None:

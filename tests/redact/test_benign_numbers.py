@@ -83,6 +83,14 @@ def test_numbers_of_other_things_are_no_telephone_numbers() -> None:
     assert len(changed) <= CHANGED_AT_MOST * len(told), changed
 
 
+def test_the_number_of_a_build_is_no_social_security_number() -> None:
+    parted = [".".join(one) for one in (("123", "45", "6789"), ("217", "10", "2048"), ("456", "78", "9012"))]
+    for named in ("Build {} passed.", "Chrome {} crashes.", "The firmware is {}.", "v{}", "Running version {} now."):
+        for number in (*parted, "123-45.6789", "123.45-6789"):
+            text = named.format(number)
+            assert Redactor().redact(text, KEY).text == text
+
+
 def test_telephone_numbers_beside_other_words_are_redacted() -> None:
     EXAMPLES.assert_right(
         lambda text: "PHONE" in Redactor().redact(text, KEY).text,

@@ -13,6 +13,7 @@ from mnemic.errors import (
     InvalidInput,
     MemoryNotFound,
     MnemicError,
+    NotSupported,
     ScopeNotAllowed,
     ServiceRefused,
     StoreUnavailable,
@@ -47,6 +48,16 @@ def test_a_memory_that_is_opened_with_an_argument_of_another_name_says_which_is_
     for face in (MemoryManager, AsyncMemoryManager):
         with pytest.raises(UnknownArgument, match=r"unknown_argument:open:path - did you mean store\?"):
             face("ana", path="m.db")  # type: ignore[call-arg]
+        with pytest.raises(UnknownArgument, match=r"open:user_id - its first value is the user_id already.*`store`"):
+            face("m.db", user_id="ana")  # type: ignore[misc]
+
+
+def test_a_memory_to_await_that_is_opened_without_async_says_so(tmp_path: Path) -> None:
+    with (
+        pytest.raises(NotSupported, match="use `async with`"),
+        AsyncMemoryManager("ana", store=tmp_path / "m.db"),  # type: ignore[attr-defined]
+    ):
+        pass
 
 
 @pytest.mark.parametrize(("call", "kind", "told"), MISTAKES.values(), ids=MISTAKES)

@@ -35,13 +35,18 @@ if TYPE_CHECKING:
     help="Delete the user's statements without asking; only if the client confirms every call.",
 )
 @click.option(
+    "--believe-user",
+    is_flag=True,
+    help="Believe what `capture` is given as the user's own words; only if one person uses the client.",
+)
+@click.option(
     "--print-config",
     "host",
     type=click.Choice(HOSTS),
     help="Print this client's configuration and exit.",
 )
 @click.pass_obj
-def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) -> int:
+def mcp_(given: Given, port: int | None, host_confirms: bool, believe_user: bool, host: str | None) -> int:
     r"""Serve one user's memory to MCP clients, over standard input and output.
 
     Tools, resources and prompts reach the memories of --user only: no tool has an argument for the user.
@@ -52,24 +57,28 @@ def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) 
       mnemic --store ~/memory.db --user ana mcp --print-config claude-desktop
 
     The user's own statements are deleted only with the user's consent: a client with elicitation must ask. Other
-    clients are refused, unless --host-confirms is set.
+    clients are refused, unless --host-confirms is set. What `capture` is given counts as a model's words, unless
+    --believe-user is set.
 
     Over HTTP a client sends MNEMIC_MCP_TOKEN as bearer token, or the line of the file MNEMIC_MCP_TOKEN_FILE; without
     either, a random token is printed on standard error.
     """
+    flags = [*(["--host-confirms"] if host_confirms else []), *(["--believe-user"] if believe_user else [])]
     if host is not None:
-        click.echo(json.dumps(host_settings(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(host_settings(host, given, flags=flags), indent=2, ensure_ascii=False))
         note(f"goes into {HOSTS[host]}")
         return Exit.OK
     token = secret_named("MNEMIC_MCP_TOKEN")
     if port is not None and token is not None and len(token) < 16:
         raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")
 
-    given.with_engine(partial(_serve, port, token, host_confirms), creates=True, by_settings=True)
+    given.with_engine(partial(_serve, port, token, host_confirms, believe_user), creates=True, by_settings=True)
     return Exit.OK
 
 
-async def _serve(port: int | None, token: str | None, host_confirms: bool, engine: MemoryEngine, actor: Actor) -> None:
+async def _serve(
+    port: int | None, token: str | None, host_confirms: bool, believe_user: bool, engine: MemoryEngine, actor: Actor
+) -> None:
     try:
         from mnemic.agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
@@ -82,7 +91,8 @@ async def _serve(port: int | None, token: str | None, host_confirms: bool, engin
     async def in_force() -> MemoryEngine:
         return (await tenancy.tenant_state(actor.tenant)).engine
 
-    server = memory_server(engine, actor, host_confirms=host_confirms, in_force=in_force)
+    asks = {"host_confirms": host_confirms, "believes_user": believe_user}
+    server = memory_server(engine, actor, in_force=in_force, **asks)
     if port is None:
         await server.run_stdio_async()
         return

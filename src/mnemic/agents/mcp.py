@@ -102,6 +102,7 @@ def memory_server(
     *,
     may: Collection[Permission] = frozenset(Permission),
     host_confirms: bool = False,
+    believes_user: bool = False,
     in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
     """Return a server of the actor's memories. The actor is fixed here: no tool, resource or prompt has an argument for
@@ -112,6 +113,9 @@ def memory_server(
     cannot ask, the tool refuses (`write_blocked:lower_trust`), unless `host_confirms`: then a tool call counts as the
     user's confirmation, since the host shows them each call or the credential is the user's own.
 
+    What `capture` is given counts as a model's account of what the user said, unless the operator `believes_user`: then
+    it counts as the user's own words. Only for a host that one person uses and that passes on their words.
+
     `in_force` returns the engine with the rules in force at a call; None: `engine`.
 
     `server.run_stdio_async()` serves standard input and output, `serve_http` a port of this machine, `answer` one
@@ -119,7 +123,7 @@ def memory_server(
     """
     server = _Server("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
     turns = TurnMemory(engine, actor, config, by="mcp")
-    desk = _Desk(engine, turns, erases=Permission.ERASE in may, host_confirms=host_confirms)
+    desk = _Desk(engine, turns, erases=Permission.ERASE in may, host_confirms=host_confirms, believes=believes_user)
     tools: tuple[tuple[Permission, Offered, ToolAnnotations, str], ...] = (
         (Permission.READ, desk.search_memory, _READS, "Search memory"),
         (Permission.READ, desk.list_memories, _READS, "List memories"),
@@ -146,9 +150,15 @@ class _Desk:
     """Functions that the server offers, on behalf of one actor. A tool's failure is an answer with its reason."""
 
     def __init__(
-        self, engine: MemoryEngine, memory: TurnMemory, *, erases: bool = True, host_confirms: bool = False
+        self,
+        engine: MemoryEngine,
+        memory: TurnMemory,
+        *,
+        erases: bool = True,
+        host_confirms: bool = False,
+        believes: bool = False,
     ) -> None:
-        self.memory, self.erases, self.host_confirms = memory, erases, host_confirms
+        self.memory, self.erases, self.host_confirms, self.believes = memory, erases, host_confirms, believes
         self.engine = engine
 
     async def search_memory(
@@ -242,7 +252,8 @@ class _Desk:
         return page | ({"next": listed[-1].memory_id} if len(listed) == limit else {})
 
     async def _capture_message(self, message: str) -> dict[str, Any]:
-        report = await self.engine.capture(shape.checked_message(message), actor=self.memory.model)
+        speaker = self.memory.actor if self.believes else self.memory.model
+        report = await self.engine.capture(shape.checked_message(message), actor=speaker)
         answer = {"status": report.status.value, "memories": [receipt_fields(receipt) for receipt in report.receipts]}
         answer |= {"asked": [request.to_dict() for request in report.asked]} if report.asked else {}
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
@@ -330,7 +341,8 @@ def _in_force(
         engine = desk.engine if in_force is None else await in_force()
         if engine is not desk.engine:
             memory = TurnMemory(engine, desk.memory.actor, config, by="mcp")
-            desk = _Desk(engine, memory, erases=desk.erases, host_confirms=desk.host_confirms)
+            asks = {"host_confirms": desk.host_confirms, "believes": desk.believes}
+            desk = _Desk(engine, memory, erases=desk.erases, **asks)
         return desk
 
     return now

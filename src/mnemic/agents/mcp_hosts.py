@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ HOSTS = {
 """Each program, and the file that it reads."""
 
 
-def host_settings(host: str, given: Given, *, host_confirms: bool = False) -> dict[str, Any]:
+def host_settings(host: str, given: Given, *, flags: Sequence[str] = ()) -> dict[str, Any]:
     """Return the settings with which `host` starts `mnemic mcp` for the store and the user of this call: with absolute
-    paths, since such a program starts servers in its own folder and with its own PATH.
+    paths, since such a program starts servers in its own folder and with its own PATH. `flags` are options of `mcp`.
     """
     settings = given.settings()
     store = settings.store if ":" in settings.store else str(Path(settings.store).resolve())
@@ -30,7 +31,7 @@ def host_settings(host: str, given: Given, *, host_confirms: bool = False) -> di
         words += ["--tenant", given.tenant]
     if given.policy is not None:
         words += ["--policy", str(Path(given.policy).expanduser().resolve())]
-    server = server_command([*words, "mcp", *(["--host-confirms"] if host_confirms else [])])
+    server = server_command([*words, "mcp", *flags])
     if host == "claude-desktop" or host == "cursor":
         return {"mcpServers": {"memory": server}}
     typed = {"type": "stdio", **server}

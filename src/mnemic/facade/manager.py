@@ -13,7 +13,7 @@ from mnemic import bootstrap
 from mnemic.config import Settings
 from mnemic.config.default_user import default_user
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, NotSupported
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.plugins.extras import brought_by
@@ -151,6 +151,13 @@ class AsyncMemoryManager(UserMemory[Awaited]):
     async def close(self) -> None:
         """Release all resources. May be called twice."""
         await self.engine.close()
+
+    def __enter__(self) -> None:
+        """Raise NotSupported: it is opened by `async with`."""
+        raise NotSupported("with", hint="use `async with`, or MemoryManager where nothing is awaited")
+
+    def __exit__(self, *_: object) -> None:
+        """Do nothing; `with` asks for it before it begins."""
 
     async def __aenter__(self: A) -> A:  # jedi, which completes in IPython and vim, does not read `Self`
         return await self.open()

@@ -111,12 +111,17 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
 
 
 def explain_arguments(function: Callable[P, T]) -> Callable[P, T]:
-    """Return `function`, which refuses an unknown argument with UnknownArgument."""
+    """Return a method that refuses an argument that it does not have, or is given twice, with UnknownArgument."""
 
     @wraps(function)
     def call(*args: P.args, **named: P.kwargs) -> T:
-        if named.keys() - signature(function).parameters.keys():
+        known = signature(function).parameters
+        if named.keys() - known.keys():
             raise _explained(TypeError(), function, named)
+        for name in [*known][: len(args)]:
+            if name in named:
+                told = f"its first value is the {name} already; a file or an address is `store`"
+                raise UnknownArgument(f"open:{name}", hint=told)
         return function(*args, **named)
 
     return call

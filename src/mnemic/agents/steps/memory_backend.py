@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
-from mnemic.engine.later_words import with_later_words
 from mnemic.engine.first_use import expressions_compiled
+from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.engine.run_record import keep_texts

@@ -91,8 +91,7 @@ async def _serve(
     async def in_force() -> MemoryEngine:
         return (await tenancy.tenant_state(actor.tenant)).engine
 
-    asks = {"host_confirms": host_confirms, "believes_user": believe_user}
-    server = memory_server(engine, actor, in_force=in_force, **asks)
+    server = memory_server(engine, actor, host_confirms=host_confirms, believes_user=believe_user, in_force=in_force)
     if port is None:
         await server.run_stdio_async()
         return

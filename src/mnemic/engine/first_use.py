@@ -1,7 +1,7 @@
 """What a process does once, and no call waits for on its event loop: it reads the tables of the languages, compiles
 the expressions of its readers and loads the models.
 
-An engine reads the tables as it is opened. A service does the rest before its first request; where nothing did, the
+An engine reads the tables as it is opened. A service does the rest as it starts; where nothing did, the
 first call that reads a text waits for it, in a thread, and the loop stays free.
 """
 

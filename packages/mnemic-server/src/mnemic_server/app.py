@@ -190,13 +190,20 @@ def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     )
 
 
+async def _warm(engine: MemoryEngine) -> None:
+    """Load what the first request would wait for."""
+    with suppress(EmbedderFailed):  # the requests that need it and `/readyz` tell it
+        await (engine.loading() or asyncio.sleep(0))
+
+
 def _add_routes(service: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
-            with suppress(EmbedderFailed):  # the requests that need it and `/readyz` tell it
-                await (service.engine.loading() or asyncio.sleep(0))
+            # Not waited for: beside a model that hangs, words are found all the same.
+            warming = asyncio.create_task(_warm(service.engine))
             yield
+            warming.cancel()
             await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)
 
     app = routes(lifespan)

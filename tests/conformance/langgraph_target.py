@@ -14,7 +14,7 @@ from langgraph.store.base import IndexConfig, TTLConfig
 
 from mnemic.agents.langgraph import AsyncMnemicStore, MnemicStore
 from mnemic.stores.documents import path_of
-from tests.conformance.backend import ON_POSTGRES, server
+from tests.conformance.backend import ON_POSTGRES, read_along, server
 from tests.servers import in_thread
 
 _PLACES: dict[int, make_store] = {}
@@ -28,6 +28,7 @@ class make_store:  # noqa: N801 - the harness calls it as a function and enters 
     )
 
     def __init__(self, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> None:
+        read_along()
         self.tenant = uuid4().hex
         self._options: dict[str, Any] = {"index": index, "ttl": ttl, "tenant": self.tenant}
         self._folder = tempfile.TemporaryDirectory(prefix="mnemic-conformance-")

@@ -9,7 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnemic.agents import strands as ours
+from mnemic.bootstrap.models import build_completer
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.inject.configuration import InjectionContext
 from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import is_user_turn
@@ -19,7 +23,7 @@ from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Origin
-from tests.conformance.backend import ON_POSTGRES, server
+from tests.conformance.backend import ON_POSTGRES, read_along, server
 
 _is_user_turn = is_user_turn
 
@@ -80,6 +84,11 @@ def make_store(name: str, path: str, **config: Any) -> ours.MnemicMemoryStore:
         actor = Actor(tenant=sha256(str(path).encode()).hexdigest(), user="tester")
     else:
         store, actor = SqliteStore(path, durability="fast"), Actor(user="tester")
-    return ours.MnemicMemoryStore(
-        MemoryEngine(store=store, embedder=WordEmbedder(), clock=SystemClock()), actor, name=name, **config
-    )
+    read_along()
+    embedder, clock = WordEmbedder(), SystemClock()
+    completer = build_completer(Settings.load(), clock)
+    model: dict[str, Any] = {}
+    if completer is not None:
+        model = {"completer": completer, "extractor": LayeredExtractor(ModelExtractor(completer))}
+    engine = MemoryEngine(store=store, embedder=embedder, clock=clock, **model)
+    return ours.MnemicMemoryStore(engine, actor, name=name, **config)

@@ -22,11 +22,12 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Snapshot
-from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.providers.minilm import InProcessEmbedder, MiniLmEmbedder, Vectors
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
@@ -423,6 +424,19 @@ async def test_the_models_delay_and_the_runs_time_are_told_apart() -> None:
     assert (late.status, late.stop_reason, late.phase) == ("stopped", "max_seconds", "retrieve_plan")
     assert late.errors == ("retrieve_plan: llm_timeout",)
     assert slow.cost.calls == 1, "asked, though nobody waited for the answer"
+
+
+async def test_the_first_turn_of_a_process_does_not_pay_for_loading_the_models() -> None:
+    clock, words = ManualClock(), WordEmbedder()
+
+    def load() -> Vectors:
+        clock.advance(timedelta(seconds=60))
+        return lambda texts: [words.vector(text) for text in texts]
+
+    embedder, budget = InProcessEmbedder(words.space, load), Budget(max_seconds=25)
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder, clock=clock, budget=budget) as engine:
+        report = await engine.run(actor=ACTOR, goal=GOAL)
+    assert (report.status, report.stop_reason) == ("ok", "success")
 
 
 async def test_a_run_without_time_asks_and_costs_nothing() -> None:

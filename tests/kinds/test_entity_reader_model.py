@@ -92,7 +92,41 @@ async def test_an_unknown_label_is_a_thing() -> None:
     assert [(one.label, one.aliases) for one in reading.named] == [("thing", ())]
 
 
-@pytest.mark.parametrize("reply", [{}, {"entities": 1, "relations": []}, [], answer(["Ana"], [])])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"entities": [ANA]},
+        [ANA],
+        {"Entities": [ANA | {"label": "Person"}]},
+        {"result": {"entities": [ANA], "relations": []}},
+        "<think>Who is Ana?</think>\n```json\n" + json.dumps(answer([ANA], [])) + "\n```",
+        json.dumps(answer([ANA, SIEMENS], []))[:-50],
+    ],
+    ids=["one list", "a list alone", "another name", "inside another", "after a thought", "cut off"],
+)
+async def test_an_answer_in_another_form_is_read_all_the_same(reply: object) -> None:
+    reading, _ = await read(reply)
+    assert [(one.name, one.label) for one in reading.named] == [("Ana", "person")]
+
+
+@pytest.mark.parametrize("ended", [True, "true", "True"])
+async def test_a_relation_is_read_in_any_case(ended: object) -> None:
+    said = {"source": "Me", "relation": "Sister", "target": "Ana", "ended": ended}
+    reading, _ = await read(answer([ANA], [said]))
+    assert [(one.source, one.relation, one.ended) for one in reading.relations] == [(ME, "sister", True)]
+
+
+async def test_a_name_that_the_model_finds_drops_no_other_that_the_rules_read() -> None:
+    text = "Meine Schwester Ana arbeitet bei Siemens, und mein Bruder Jonas wohnt in Kiel."
+    message = Message(role="user", content=text)
+    alone = await RuleEntityReader().read(message, deadline=NEVER)
+    found = {"name": "Kiel", "label": "place", "aliases": []}
+    reading = await LayeredEntityReader(Scripted(answer([found], []))).read(message, deadline=NEVER)
+    assert alone.named
+    assert {one.name for one in reading.named} >= {one.name for one in alone.named}
+
+
+@pytest.mark.parametrize("reply", [{}, {"entities": 1, "relations": 2}, answer(["Ana"], [])])
 async def test_another_shape_is_refused(reply: object) -> None:
     with pytest.raises(ModelInvalidSchema):
         await read(reply)

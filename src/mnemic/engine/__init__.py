@@ -52,6 +52,7 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
+from mnemic.ports.metering import count_calls
 from mnemic.ports.one_moment import one_moment
 from mnemic.requests import Request, arguments_of
 from mnemic.retrieve.caller_intents import intent_of
@@ -179,7 +180,9 @@ class MemoryEngine:
         projections: Sequence[Projection] = (),
         files: FileReader | None = None,
     ) -> None:
-        self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.store, self.embedder, self.sessions = store, embedder, sessions
+        # Whoever asks it, its calls are counted.
+        self.completer = None if completer is None else count_calls(completer)
         self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), vault_of(keyring)
         parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}

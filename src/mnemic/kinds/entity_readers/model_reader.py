@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,9 @@ from mnemic.types.values import clean_content
 MAX_MESSAGE_CHARS = 32_768
 MAX_ITEMS = 64
 RULES_READ = (None, "english", "spanish")
-"""Languages of which the rules read names; of another they may take a whole phrase for one."""
+"""Languages of which the rules read names; of another they may take a whole phrase for one, and a name that the model
+finds in it takes its place.
+"""
 
 SYSTEM = """\
 You list who and what one message of a user names, and how they stand to each other.
@@ -80,20 +82,27 @@ class LayeredEntityReader:
             found = await self._model.read(message, deadline=deadline)
         except ModelFailed as failure:
             return replace(certain, skipped=(*certain.skipped, Skipped(reason=failure.reason)))
-        if found.named and language_of(message.content) not in RULES_READ:
-            return found
         new = [one for one in found.named if one.span is None or not is_left_out(one.span[0], certain.skipped)]
         named = tuple(join_entities(certain.named, new))
+        if found.named and language_of(message.content) not in RULES_READ:
+            named = (*found.named, *(one for one in certain.named if not _is_read(one, found.named)))
         names = {ME, *(one.name for one in named)}
-        stated = {(one.source, one.relation, one.target) for one in certain.relations}
+        kept = [one for one in certain.relations if {one.source, one.target} <= names]
+        stated = {(one.source, one.relation, one.target) for one in kept}
         added = [
             one
             for one in found.relations
             if {one.source, one.target} <= names and (one.source, one.relation, one.target) not in stated
         ]
-        return EntityReading(
-            named=named, relations=(*certain.relations, *added), skipped=(*certain.skipped, *found.skipped)
-        )
+        return EntityReading(named=named, relations=(*kept, *added), skipped=(*certain.skipped, *found.skipped))
+
+
+def _is_read(one: NamedEntity, found: Sequence[NamedEntity]) -> bool:
+    """Return True if a model's name has a word of it."""
+    words = set(one.name.casefold().split())
+    return any(
+        not words.isdisjoint(name.casefold().split()) for other in found for name in (other.name, *other.aliases)
+    )
 
 
 class ModelEntityReader:
@@ -123,7 +132,9 @@ class ModelEntityReader:
 
 
 def _check_reading(raw: object, text: NormalisedText) -> EntityReading:
-    entities, relations = _items(raw, "entities"), _items(raw, "relations")
+    objects = _objects_in(raw)
+    relations = [one for one in objects if "source" in one][:MAX_ITEMS]
+    entities = [one for one in objects if "source" not in one][:MAX_ITEMS]
     named = {one.name: one for one in (_parse_entity(item, text) for item in entities) if one is not None}
     known = frozenset(named) | {ME}
     stated = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
@@ -135,11 +146,17 @@ def _check_reading(raw: object, text: NormalisedText) -> EntityReading:
     )
 
 
-def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
-    items = raw.get(name) if isinstance(raw, Mapping) else None
-    if not isinstance(items, list) or (items and not any(isinstance(item, Mapping) for item in items)):
-        raise ModelInvalidSchema(hint=f"{name} is not a list of objects")
-    return [item for item in items if isinstance(item, Mapping)][:MAX_ITEMS]
+def _objects_in(raw: object) -> list[Mapping[str, Any]]:
+    """Return the objects of an answer's lists, whatever their names and however deep: what an object is, its fields
+    say. Raises ModelInvalidSchema for an answer without a list, or with one of anything but objects.
+    """
+    if isinstance(raw, Mapping) and not raw.keys() & {"name", "source"}:
+        lists = [_objects_in(inner) for inner in raw.values() if isinstance(inner, list | Mapping)]
+        if lists:
+            return [one for each in lists for one in each]
+    if isinstance(raw, list) and (not raw or any(isinstance(item, Mapping) for item in raw)):
+        return [item for item in raw if isinstance(item, Mapping)][: 2 * MAX_ITEMS]
+    raise ModelInvalidSchema(hint="no list of objects")
 
 
 def _parse_entity(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity | None:
@@ -150,15 +167,19 @@ def _parse_entity(item: Mapping[str, Any], text: NormalisedText) -> NamedEntity 
         return None
     listed = aliases if isinstance(aliases, list) else []
     others = tuple(one for one in listed if isinstance(one, str) and one != name and text.find(one) is not None)
-    return NamedEntity(name=name, label=label if label in LABELS else THING, aliases=others, span=span)
+    return NamedEntity(name=name, label=said if (said := _word(label)) in LABELS else THING, aliases=others, span=span)
 
 
 def _relation_of(item: Mapping[str, Any], known: frozenset[str]) -> StatedRelation | None:
     """Return the relation, if it is one of those that are read and both ends were named."""
-    source, target = (ME if item.get(end) == "me" else item.get(end) for end in ("source", "target"))
-    relation = item.get("relation")
+    source, target = (ME if _word(item.get(end)) == "me" else item.get(end) for end in ("source", "target"))
+    relation = _word(item.get("relation"))
     if relation not in RELATIONS or source not in known or target not in known or source == target:
         return None
     return StatedRelation(
-        source=str(source), relation=str(relation), target=str(target), ended=item.get("ended") is True
+        source=str(source), relation=relation, target=str(target), ended=_word(item.get("ended")) == "true"
     )
+
+
+def _word(given: object) -> str:
+    return str(given).strip().casefold()

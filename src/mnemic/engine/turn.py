@@ -17,7 +17,8 @@ from typing import Any
 from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
-from mnemic.engine.recall import loading, recall
+from mnemic.engine.first_use import loading
+from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.errors import (
     EmbedderFailed,

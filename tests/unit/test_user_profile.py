@@ -89,6 +89,15 @@ async def test_what_has_ended_or_is_hidden_is_not_in_it() -> None:
         assert (await engine.profile(actor=ANA)).lines == ()
 
 
+async def test_a_line_of_an_old_chat_is_as_old_as_the_chat() -> None:
+    clock = ManualClock()
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock) as engine:
+        said = clock.now() - timedelta(days=300)
+        await engine.add("I am vegetarian.", occurred_at=said, actor=ANA)
+        (line,) = await engine.profile(actor=ANA)
+        assert line.since == said
+
+
 async def test_what_is_still_to_come_is_among_the_plans_with_its_day() -> None:
     clock = ManualClock()
     async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder(), clock=clock) as engine:

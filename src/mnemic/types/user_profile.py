@@ -24,8 +24,8 @@ class ProfileLine(Serialisable):
 
     @property
     def since(self) -> datetime:
-        """The time from which it is true, or since when it is known."""
-        return self.memory.valid_from or self.memory.created_at
+        """The time from which it is true, or at which it was said."""
+        return self.memory.valid_from or self.memory.happened_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

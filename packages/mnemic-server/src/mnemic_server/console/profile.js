@@ -64,7 +64,7 @@ function sentence(line, isChosen, choose, fill) {
 /** When it is to be, since when it holds, or how old it is. */
 function dated(memory) {
   if (memory.occurred_at && new Date(memory.occurred_at) > new Date()) return el("span", {}, `on ${day(memory.occurred_at)}`);
-  return memory.valid_from ? el("span", {}, `since ${day(memory.valid_from)}`) : when(memory.updated_at);
+  return memory.valid_from ? el("span", {}, `since ${day(memory.valid_from)}`) : when(memory.occurred_at ?? memory.updated_at);
 }
 
 /** What it said before, read when it is opened. */

@@ -58,6 +58,7 @@ SINGLE: dict[tuple[str, str], str] = {
     ("docs/frameworks/*.md", "import "): FRAMEWORKS,
     ("docs/service.md", 'label "chat backend"'): f"{E2E}service_page.py",
     ("docs/service.md", "for_user"): f"{E2E}service_page.py",
+    ("docs/service.md", "for user in ana ben cleo"): f"{E2E}service_page.py",
     ("docs/service.md", "/v1/search"): f"{E2E}service_page.py",
     ("docs/service.md", "/v1/uploads"): f"{E2E}service_page.py",
     ("docs/service.md", "wrapLanguageModel"): f"{E2E}typescript.py",

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.e2e.test_explained_blocks import CHAT
@@ -61,3 +62,22 @@ def test_the_requests_by_curl_are_answered(tmp_path: Path) -> None:
         assert counted["messages"] == 3
         assert sum(counted["captured"].values()) == 2
         assert sum(counted["left_out"].values()) == 1
+
+
+def test_each_person_of_a_team_gets_a_key_of_their_own(tmp_path: Path) -> None:
+    recipe = next(block for block in blocks(PAGE, "sh") if "for user in" in block)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    given = {**os.environ, "PATH": path, "MNEMIC_STORE": str(tmp_path / "s.db")}
+    subprocess.run(["bash", "-euc", recipe], cwd=tmp_path, env=given, capture_output=True, check=True, timeout=120)
+    keys = {path.stem: path.read_text().strip() for path in tmp_path.glob("*.key")}
+    assert set(keys) == {"ana", "ben", "cleo", "olga"}
+    with serving(tmp_path) as served:
+        who = {
+            name: httpx.get(
+                f"{served.address}/v1/whoami", headers={"Authorization": f"Bearer {key}"}, timeout=60
+            ).json()
+            for name, key in keys.items()
+        }
+    assert {name: one["user"] for name, one in who.items()} == {name: name for name in keys}
+    assert set(who["olga"]["roles"]) == {"operator", "reviewer"}
+    assert set(who["ana"]["roles"]) == {"reader", "writer", "subject"}

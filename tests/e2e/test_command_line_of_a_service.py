@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
+
 from tests.service import serving
 
 
@@ -33,3 +35,16 @@ def test_the_command_line_works_on_a_service_with_the_key_of_its_user(tmp_path: 
         assert "the key is that of another user" in run(*named, "--user", "ben", "list")[1]
         code, told = run(*named, "maintain")
         assert (code, "not_supported" in told) == (4, True)
+
+        (tmp_path / "notes.md").write_text("# Tea\n\nI like white tea.\n")
+        code, told = run(*named, "import", "notes.md")
+        assert (code, "/v1/uploads" in told) == (4, True)
+        piece = {"name": "notes.md", "text": (tmp_path / "notes.md").read_text(), "import_id": "tea"}
+        bearer = {"Authorization": f"Bearer {key.read_text()}"}
+        taken = httpx.post(f"{service.address}/v1/uploads", json=piece, headers=bearer, timeout=60)
+        assert taken.json()["import_id"] == "tea"
+        assert "white tea" in run(*named, "list")[1]
+        code, told = run(*named, "import", "--undo", "tea")
+        assert (code, "forgotten" in told) == (0, True)
+        assert "white tea" not in run(*named, "list")[1]
+        assert "the id is shown at its end" in run(*named, "import", "--undo", "nope")[1]

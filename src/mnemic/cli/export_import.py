@@ -15,7 +15,7 @@ from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.result_texts import count_text
-from mnemic.cli.shared_options import Given
+from mnemic.cli.shared_options import SERVICES, Given
 from mnemic.cli.terminal import (
     Progress,
     at_terminal,
@@ -29,7 +29,7 @@ from mnemic.cli.terminal import (
     tally,
     unwritable,
 )
-from mnemic.errors import InvalidInput, MnemicError
+from mnemic.errors import InvalidInput, MnemicError, NotSupported
 from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
 from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
@@ -247,6 +247,9 @@ def _undo(given: Given, import_id: str) -> int:
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: Any) -> int:
     """Import the items (`total` of them, if known), and show the outcome."""
+    if given.settings().store.startswith(SERVICES):
+        hint = "a service takes files at POST /v1/uploads, and on the page Import of its console"
+        raise NotSupported("import:remote", hint=hint)
     summary = Summary()
     progress = Progress("read")
 

@@ -148,6 +148,7 @@ MEANT = {
     "limit": ("top_k",),
     "k": ("top_k", "limit"),
     "n_results": ("top_k",),
+    "q": ("query",),
     "text": ("content", "query"),
     "message": ("content", "messages"),
     "id": ("memory_id",),

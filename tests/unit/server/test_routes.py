@@ -281,6 +281,26 @@ async def test_probes_may_carry_parameters_of_their_own(running: Running) -> Non
     assert (await running.client.get("/healthz?at=3")).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("address", "body", "hint"),
+    [
+        ("/v1/memories", {"content": "x", "metadata": {}}, "no field 'metadata' here; did you mean data?"),
+        (
+            "/v1/memories",
+            {"contents": "x"},
+            "no field 'contents' here; did you mean content or context?; needed: content",
+        ),
+        ("/v1/search", {"q": "tea"}, "no field 'q' here; did you mean query?"),
+        ("/v1/search", {"query": "tea", "limit": 3}, "no field 'limit' here; did you mean top_k?"),
+    ],
+)
+async def test_a_field_of_another_name_is_told_which_is_meant(
+    running: Running, address: str, body: dict[str, Any], hint: str
+) -> None:
+    answer = await running.client.post(address, json=body, headers=await running.caller("reader", "writer"))
+    assert (answer.status_code, answer.json()["detail"]) == (422, hint)
+
+
 async def test_who_is_unknown_is_told_how_to_be_known_first(running: Running) -> None:
     answer = await running.client.get("/v1/memories?user=ana")
     assert (answer.status_code, answer.json()["reason"]) == (401, "unauthenticated")

@@ -14,6 +14,8 @@ from starlette.exceptions import HTTPException
 
 from mnemic import errors
 from mnemic.errors import MnemicError
+from mnemic.policy.similar_names import did_you_mean
+from mnemic.runtime.sync_facade import MEANT
 from mnemic_server.service_reason_codes import INTERNAL_ERROR, UNAUTHENTICATED, USER_REQUIRED
 
 _log = logging.getLogger(__name__)
@@ -45,6 +47,7 @@ _RETRY_AFTER_SECONDS = 1
 _NO_CREDENTIAL = (
     "no valid credential: send `Authorization: Bearer` with an API key or a token that is neither expired nor revoked"
 )
+_SHOWN = 64
 _NO_JSON = "expected JSON, sent with `Content-Type: application/json`"
 
 
@@ -117,7 +120,24 @@ async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     reason = "json" if first["type"] == "json_invalid" else place
     # Without a content type, every model receives a body as bytes.
     unread = tuple(first["loc"]) == ("body",) and not _is_json(request)
-    return problem(status, errors.InvalidInput(reason).reason, _NO_JSON if unread else str(first["msg"]))
+    told = _NO_JSON if unread else _about_unknown_field(request, failure) or str(first["msg"])
+    return problem(status, errors.InvalidInput(reason).reason, told)
+
+
+def _about_unknown_field(request: Request, failure: RequestValidationError) -> str | None:
+    """Return which field may be meant by one that the body does not have, and what is needed; None for another
+    mistake, which comes first.
+    """
+    found = [(one["type"], str(one["loc"][1])) for one in failure.errors() if len(one["loc"]) == 2]
+    unknown = next((name for kind, name in found if kind == "extra_forbidden"), None)
+    body = getattr(request.scope.get("route"), "body_field", None)
+    known = getattr(body and body.field_info.annotation, "model_fields", None)
+    if unknown is None or known is None or failure.errors()[0]["type"] not in ("extra_forbidden", "missing"):
+        return None
+    meant = next((one for one in MEANT.get(unknown, ()) if one in known), None)
+    needed = ", ".join(name for kind, name in found if kind == "missing")
+    asked = f"did you mean {meant}?" if meant else did_you_mean(unknown, known)
+    return f"no field {unknown[:_SHOWN]!r} here; {asked}" + (f"; needed: {needed}" if needed else "")
 
 
 def _is_json(request: Request) -> bool:

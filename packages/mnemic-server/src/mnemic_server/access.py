@@ -226,7 +226,8 @@ def require_role(principal: Principal, *roles: Role) -> None:
 
 
 def _lacking(*roles: Role) -> Refusal:
-    return Refusal(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
+    reason = f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}"
+    return Refusal(HTTPStatus.FORBIDDEN, reason, detail="the credential lacks a role: `/v1/whoami` lists those it has")
 
 
 def is_service_admin(principal: Principal, service: ServiceContext) -> bool:

@@ -16,7 +16,6 @@ NOT_KEPT = {
         "Lena told me that Tim is cheating on his wife.",
         "I heard the neighbours are selling their house.",
         "Rumour has it that Jonas is dating Mia.",
-        "The new intern wears the weirdest shoes.",
         "Die Nachbarin hat wohl schon wieder einen neuen Freund.",
         "Il paraît que Claire a quitté son mari.",
         "Dicen que Juan está arruinado.",

@@ -7,8 +7,7 @@ seed. `--held-out` trains on every second frame and measures on the others; with
 are written. The seeds are fixed, and each frame has its own: the same frames give the same weights, and a new frame
 leaves the sentences of the others as they are.
 
-Nothing is trained on `messages/*.txt` yet: 1,765 whole messages as people type them, written and labelled by hand. A
-block has the message (`M`), why it is kept or left (`W`), and what of it is worth keeping, word by word (`K`).
+The judge that reads a part of a message with the words around it is trained by `messages/train_judge.py`.
 """
 
 from __future__ import annotations

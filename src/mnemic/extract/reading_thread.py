@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from mnemic.ports import Embedder
+from mnemic.ports import Embedder, JudgesKeeping
 from mnemic.types import Deadline, Vector, VectorSpace
 
 T = TypeVar("T")
@@ -46,6 +46,17 @@ class _Elsewhere:
         """Do nothing: the embedder is the caller's."""
 
 
+class _JudgeElsewhere(_Elsewhere):
+    """The embedder of another loop, which can judge what is worth storing."""
+
+    async def judge_keeping(
+        self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
+    ) -> list[float | None]:
+        """Return the logarithms of the odds."""
+        asked = cast("JudgesKeeping", self.inner).judge_keeping(parts, deadline=deadline)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_build_answer(asked), self.loop))
+
+
 async def _build_answer(answer: Awaitable[T]) -> T:
     return await answer
 
@@ -66,7 +77,8 @@ async def read_in_thread(
     """
     left: list[bool] = []
     ending = replace(deadline, monotonic=lambda: math.inf if left else deadline.monotonic())
-    beside = None if embedder is None else _Elsewhere(embedder)
+    judges = embedder is not None and hasattr(embedder, "judge_keeping")
+    beside = None if embedder is None else _JudgeElsewhere(embedder) if judges else _Elsewhere(embedder)
     context = copy_context()
 
     def run() -> T:

@@ -2,9 +2,9 @@
 
 A message is split into sentences and clauses. Displayed text (pasted text, quotations, roles to play) is blanked out
 first. Rules leave out questions, requests, guesses and other people's words, and always store statements that the user
-asks to remember; a small classifier decides on the rest (`classify`). Tables then look for typed facts, which are
-stored under their key with the statement as context; a statement with more content than its values is also stored
-whole.
+asks to remember; on the rest a classifier (`classify`) decides, and with the default embedder a judge that reads each
+part together with the words around it. Tables then look for typed facts, which are stored under their key with the
+statement as context; a statement with more content than its values is also stored whole.
 
 The patterns have bounded repetitions and run over clauses of at most 400 characters, so the cost is linear in the
 length of the message.
@@ -18,7 +18,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from math import exp, log
 from types import MappingProxyType
+from typing import TypeGuard
 
 import numpy as np
 
@@ -43,12 +45,13 @@ from mnemic.language.sentences.statements import Piece, Statement, context_of_ne
 from mnemic.language.sentences.tables import other_languages
 from mnemic.language.sentences.temporary_states import takes_back_in_jest
 from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
+from mnemic.language.text.language import language_of
 from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
 from mnemic.policy.statement_dates import timed
-from mnemic.ports import Embedder
+from mnemic.ports import Embedder, JudgesKeeping
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
@@ -67,6 +70,10 @@ MAX_STATEMENTS = 60
 """
 MAX_EMBEDDED = 96
 """Maximum number of pieces of one message that are embedded; later ones are judged by their words alone."""
+BY_CLASSIFIER = 0.5
+"""Weight of the classifier's logarithm of the odds beside the judge's."""
+AROUND_BEFORE, AROUND_AFTER = 160, 120
+"""Characters before and after a part of a message that are read to judge it."""
 SHORTEST_UNTRAINED_CHARS = 5
 ANSWERED_CONFIDENCE = 0.8
 """Confidence of the answer to a plain question, which the classifier cannot judge."""
@@ -154,7 +161,7 @@ class RuleExtractor:
         if len(message.content) > MAX_MESSAGE_CHARS:
             found.leave_out(TOO_LONG, (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)
-        await self._judge(sentences, deadline)
+        await self._judge(sentences, text, deadline)
         if expounds(message.content, [sentence.whole.world for sentence in sentences]):
             for piece in _pieces(sentences):
                 piece.expounds = True
@@ -178,14 +185,10 @@ class RuleExtractor:
             before = context_of_next(before, sentence.pieces, text)
         return found.extraction()
 
-    async def _judge(self, sentences: Sequence[Sentence], deadline: Deadline) -> None:
+    async def _judge(self, sentences: Sequence[Sentence], text: str, deadline: Deadline) -> None:
         """Classify every piece that no rule is certain of."""
-        asked = [
-            p
-            for s in sentences
-            for p in (s.whole, *(s.pieces if len(s.pieces) > 1 else ()))
-            if not _UNTRAINED.search(p.text)
-        ]
+        parts = to_judge(sentences, text)
+        asked = [piece for piece, _ in parts]
         texts = [text_of(piece) for piece in asked]
         vectors = await self._vectors(texts[:MAX_EMBEDDED], deadline)
         split = 0 if vectors is None else len(vectors)
@@ -193,13 +196,27 @@ class RuleExtractor:
         shares = world().shares(texts[:split], vectors) + world().shares(texts[split:])
         for piece, opinion, share in zip(asked, opinions, shares, strict=True):
             piece.opinion, piece.world = opinion, share
+        if vectors is not None and judges_keeping(self._embedder) and language_of(text) is None:
+            await self._weigh(parts[:split], self._embedder, deadline)
         for sentence in sentences:
             if len(sentence.pieces) == 1:
                 sentence.pieces[0].opinion = sentence.whole.opinion
                 sentence.pieces[0].world = sentence.whole.world
+                sentence.pieces[0].judged = sentence.whole.judged
             for piece in (sentence.whole, *sentence.pieces):
                 if piece.opinion is None:
                     _by_tables(piece)
+
+    async def _weigh(self, parts: Sequence[tuple[Piece, str]], judge: JudgesKeeping, deadline: Deadline) -> None:
+        """Let the judge read each part and the words around it."""
+        read = [(text_of(piece), near) for piece, near in parts]
+        try:
+            found = await judge.judge_keeping(read, deadline=deadline)
+        except EmbedderFailed:
+            return  # the classifier decides
+        for (piece, _), odds in zip(parts, found, strict=True):
+            if odds is not None and piece.opinion is not None:
+                piece.judged = 1 / (1 + exp(-odds - BY_CLASSIFIER * _log_odds(piece.opinion.keep)))
 
     async def _vectors(self, texts: list[str], deadline: Deadline) -> Floats | None:
         if self._embedder is None or not texts:
@@ -210,6 +227,40 @@ class RuleExtractor:
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
+
+
+def _log_odds(share: float) -> float:
+    """Return the natural logarithm of the odds of a probability, within bounds."""
+    share = min(max(share, 0.001), 0.999)
+    return log(share / (1 - share))
+
+
+def judges_keeping(embedder: Embedder | None) -> TypeGuard[JudgesKeeping]:
+    """Return True for a `JudgesKeeping`; `isinstance` would check each name of the protocol, for each message."""
+    return hasattr(embedder, "judge_keeping")
+
+
+def to_judge(sentences: Sequence[Sentence], text: str) -> list[tuple[Piece, str]]:
+    """Return each part that is judged, with the words around it in the message."""
+    parts = [p for s in sentences for p in (s.whole, *(s.pieces if len(s.pieces) > 1 else ()))]
+    return [(part, around(text, part.start, part.end)) for part in parts if not _UNTRAINED.search(part.text)]
+
+
+def around(text: str, start: int, end: int) -> str:
+    """Return the words before and after a part of a text, as far as the judge reads them, with a mark for the part."""
+    before, after = text[max(0, start - AROUND_BEFORE) : start], text[end : end + AROUND_AFTER]
+    if start > AROUND_BEFORE:
+        before = before.partition(" ")[2]
+    if not (before.strip(" .,!?\n") or after.strip(" .,!?\n")):
+        return after.strip()
+    return f"{before} | {after}".replace(MARKER, "").strip()
+
+
+def pieces_to_judge(message: str) -> list[tuple[int, int, str, str]]:
+    """Return the parts of a message that are judged: their span, their words, and the words around them."""
+    text = readable(message)
+    found = _Findings(Message(role="user", content=message), Policy(), Budget())
+    return [(p.start, p.end, text_of(p), near) for p, near in to_judge(_sentences(text, found), text)]
 
 
 def _binds(opening: str) -> bool:

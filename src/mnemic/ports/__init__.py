@@ -16,6 +16,7 @@ from mnemic.ports.providers import (
     EmbedsQueries,
     JudgesAnswers,
     JudgesChanges,
+    JudgesKeeping,
     ModelLoading,
     Reranker,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "GraphStore",
     "JudgesAnswers",
     "JudgesChanges",
+    "JudgesKeeping",
     "Keyring",
     "MarkLock",
     "ModelLoading",

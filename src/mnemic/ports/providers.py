@@ -84,6 +84,18 @@ class JudgesChanges(Protocol):
         """
 
 
+@runtime_checkable
+class JudgesKeeping(Protocol):
+    """Optional capability of an embedder whose model can read a part of a message and the words around it together."""
+
+    async def judge_keeping(
+        self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
+    ) -> list[float | None]:
+        """Return, for each part of a message with the words around it, the natural logarithm of the odds that it is
+        worth storing; None for one in a language that the model does not know. Raises EmbedderFailed as `embed` does.
+        """
+
+
 class Completer(Protocol):
     """A language model that answers with text meant to be one JSON object. One whose client passes on `Prompt.files`
     has an attribute `reads_files`, which is true.

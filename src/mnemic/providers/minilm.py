@@ -217,6 +217,15 @@ class MiniLmEmbedder(InProcessEmbedder):
         """Return the logarithm of the odds of each change; see `mnemic.ports.JudgesChanges`."""
         return await self._judge(_judge_of_changes, pairs, deadline)
 
+    async def judge_keeping(
+        self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
+    ) -> list[float | None]:
+        """Return the logarithm of the odds of each part of a message; see `mnemic.ports.JudgesKeeping`."""
+        judge = await self._in_worker(lambda: self._load_judge(_judge_of_keeping), deadline)
+        known = [part for part in parts if not judge.is_spelled_out(*part)]
+        odds = dict(zip(known, await self._judge(_judge_of_keeping, known, deadline), strict=True))
+        return [odds.get(part) for part in parts]
+
     async def close(self) -> None:
         self._judges, self._judged = {}, _Recent()
         await super().close()
@@ -251,7 +260,13 @@ def _judge_of_changes(threads: int) -> PairJudge:
     return PairJudge.of_changes(threads)
 
 
-_JUDGES = (_judge_of_answers, _judge_of_changes)
+def _judge_of_keeping(threads: int) -> PairJudge:
+    from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
+
+    return PairJudge.of_keeping(threads)
+
+
+_JUDGES = (_judge_of_answers, _judge_of_changes, _judge_of_keeping)
 
 
 class _Recent(Generic[T]):

@@ -387,6 +387,16 @@ async def test_what_replaces_a_statement_is_told_from_what_is_only_about_it(
     assert await embedder.judge_changes(pairs[::-1]) == first[::-1]
 
 
+async def test_what_lasts_is_told_from_what_is_only_of_the_moment_by_the_words_around_it(
+    embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [("our new flat's in Leith", "ok so | and it's freezing, any tips?"), ("the printer is jammed again", "")]
+    first = await embedder.judge_keeping(parts)
+    assert first[0] > 0 > first[1]
+    monkeypatch.setattr(PairJudge, "log_odds", lambda *_: pytest.fail("the model was asked again"))
+    assert await embedder.judge_keeping(parts[::-1]) == first[::-1]
+
+
 async def test_a_question_waits_for_the_judges_where_only_texts_were_embedded_before() -> None:
     embedder = MiniLmEmbedder()
     await embedder.embed(["The ferry leaves at noon."])

@@ -184,7 +184,9 @@ def is_certain(clause: Clause, reason: str) -> bool:
     short"), a question does not.
     """
     return (
-        reason in (SARCASM, JOKE, HYPOTHETICAL, QUOTED) or clause.asks or _REMEMBER_TO.search(clause.text) is not None
+        reason in (SARCASM, JOKE, HYPOTHETICAL, QUOTED, NOT_DURABLE)
+        or clause.asks
+        or _REMEMBER_TO.search(clause.text) is not None
     )
 
 

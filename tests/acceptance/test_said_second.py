@@ -132,7 +132,7 @@ def test_a_change_without_a_value_is_kept_beside_a_question_and_an_everyday_rema
         with MemoryManager(f"u{number}", store=tmp_path / "m.db") as memory:
             kept.append(bool(_contents(memory, _second(memory, known, said))))
     assert sum(kept[: len(CHANGES)]) >= 7
-    assert sum(kept[len(CHANGES) :]) <= 1
+    assert sum(kept[len(CHANGES) :]) <= 2
 
 
 def test_left_out_words_without_a_value_cost_no_vector_where_no_model_reads_changes(tmp_path: Path) -> None:

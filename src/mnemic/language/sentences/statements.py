@@ -62,6 +62,8 @@ JUDGED_FROM = 0.5
 """
 RULED_FROM = 0.8
 """The same for what a rule takes for a request or a state of the day."""
+CERTAIN_FROM = 0.9
+"""The same for what a rule is certain not to be one: "Since I'm deaf in the left ear, which headset?" is a question."""
 SHORTEST_LEANT_ON = 3
 """Minimum words of a sentence that the next may depend on."""
 LONGEST_LEANT_ON = 36
@@ -245,7 +247,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
     """Set the reason of the piece, or None if it is stored."""
     if piece.asked and piece.reason is None:
         return
-    if piece.certain or piece.opinion is None:
+    if piece.opinion is None or (piece.certain and piece.judged is None):
         piece.reason = piece.reason or NOT_UNDERSTOOD
         return
     asked_afterwards = asked_afterwards or piece.hinted
@@ -268,7 +270,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 def _settle_judged(piece: Piece, opinion: Opinion, asked: bool) -> None:
     """Set the reason of a piece that the judge read, or None if it is stored."""
-    least = ASKED_FROM if asked else RULED_FROM if piece.reason else JUDGED_FROM
+    least = CERTAIN_FROM if piece.certain else ASKED_FROM if asked else RULED_FROM if piece.reason else JUDGED_FROM
     # What does harm if it is lost is stored if either of both takes it for worth it.
     risky = opinion.share("safety") >= SAFETY_FROM and opinion.keep >= URGENT_FROM and piece.reason is None
     if piece.keep >= least or risky:

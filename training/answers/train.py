@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +156,43 @@ def report(model: Judge, aside: Mapping[str, Sequence[Pair]]) -> None:
         answers = odds[[one.answers for one in pairs]]
         kinds = sorted({one.kind for one in pairs if not one.answers})
         print(name, {kind: round(auc(answers, odds[[one.kind == kind for one in pairs]]), 3) for kind in kinds})
+
+
+def fit(
+    model: Judge,
+    epochs: Iterable[list[Pair]],
+    steps: int,
+    limits: Limits,
+    rate: float,
+    warming: int,
+    rng: random.Random,
+) -> Iterator[float]:
+    """Train on the pairs of each epoch, about `steps` batches in all, and yield the mean loss of each."""
+    trained = [one for one in model.parameters() if one.requires_grad]
+    decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
+    optimiser = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.02}, {"params": free, "weight_decay": 0.0}], lr=rate
+    )
+    step = 0
+    for pairs in epochs:
+        # Neighbours in length share a batch.
+        pairs.sort(key=lambda one: len(one.question) + len(one.statement) + 12 * rng.random())
+        batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
+        rng.shuffle(batches)
+        losses = []
+        for rows in batches:
+            for group in optimiser.param_groups:
+                group["lr"] = rate * min(1.0, (step + 1) / warming) * max(0.03, 1 - step / steps)
+            wanted = torch.tensor([float(one.answers) for one in rows])
+            found = model(*batch(rows, limits)).float()
+            loss = functional.binary_cross_entropy_with_logits(found, wanted * 0.94 + 0.03)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimiser.step()
+            losses.append(loss.item())
+            step += 1
+        yield float(np.mean(losses))
 
 
 def begin(start: str | None) -> Judge:

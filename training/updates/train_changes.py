@@ -18,17 +18,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from pairs import Pair
-from torch import nn
-from torch.nn import functional
-from train import Judge, auc, batch, begin, score
+from train import BATCH, Judge, auc, begin, fit, score
 
 from mnemic.providers.pair_judge import CHANGE_LIMITS
 
 HERE = Path(__file__).parent
-BATCH, RATE, WARMING = 32, 6e-4, 20
+RATE, WARMING = 6e-4, 20
 
 
 class Group(NamedTuple):
@@ -84,32 +81,10 @@ def main(epochs: int, out: str, start: str, *names: str) -> None:
     }
     taken = [one for name in names for one in groups[name]]
     model = begin(start)
-    trained = [one for one in model.parameters() if one.requires_grad]
-    decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
-    optimiser = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.02}, {"params": free, "weight_decay": 0.0}], lr=RATE
-    )
-    step, steps = 0, math.ceil(epochs * len(taken) * 8.3 / BATCH)
-    for epoch in range(epochs):
-        pairs = [pair for one in taken for pair in pairs_of(one, taken, rng)]
-        # Neighbours in length share a batch.
-        pairs.sort(key=lambda one: len(one.question) + len(one.statement) + 12 * rng.random())
-        batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
-        rng.shuffle(batches)
-        losses = []
-        for rows in batches:
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * min(1.0, (step + 1) / WARMING) * max(0.03, 1 - step / steps)
-            wanted = torch.tensor([float(one.answers) for one in rows])
-            found = model(*batch(rows, CHANGE_LIMITS)).float()
-            loss = functional.binary_cross_entropy_with_logits(found, wanted * 0.94 + 0.03)
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimiser.step()
-            losses.append(loss.item())
-            step += 1
-        print(epoch + 1, round(float(np.mean(losses)), 3), flush=True)
+    steps = math.ceil(epochs * len(taken) * 8.3 / BATCH)
+    drawn = ([pair for one in taken for pair in pairs_of(one, taken, rng)] for _ in range(epochs))
+    for epoch, loss in enumerate(fit(model, drawn, steps, CHANGE_LIMITS, RATE, WARMING, rng), start=1):
+        print(epoch, round(loss, 3), flush=True)
         torch.save(model.state_dict(), Path(out))
     for name, pairs in aside.items():
         report(model, name, pairs)

@@ -23,16 +23,16 @@ import numpy as np
 import torch
 from frames import frames, lexicon, sentences
 from pairs import Pair
-from torch import nn
-from torch.nn import functional
-from train import auc, batch, begin, score
+from train import BATCH, auc, begin, fit, score
 
 from mnemic.extract.rule_extractor import around, pieces_to_judge
 from mnemic.language.sentences.classify.classifier import KEPT
 from mnemic.providers.pair_judge import KEEPING_LIMITS
 
 HERE = Path(__file__).parent
-BATCH, RATE, WARMING = 32, 4e-4, 40
+RATE, WARMING = 4e-4, 40
+OF_FRAMES = 3_500
+"""About how many pairs an epoch has beside those of the messages."""
 INSIDE, OUTSIDE = 0.6, 0.2
 """Share of its letters that a part has in what is worth keeping, from which it is kept, and to which it is left."""
 
@@ -110,37 +110,13 @@ def main(epochs: int, out: str, start: str, aside: str, *names: str) -> None:
     kept_aside = [pair for told in read_messages(Path(aside)) for pair in pairs_of(told)]
     taken = [pair for name in names for told in read_messages(HERE / name) for pair in pairs_of(told)]
     model = begin(start)
-    trained = [one for one in model.parameters() if one.requires_grad]
-    decayed, free = ([one for one in trained if (one.dim() > 1) == is_matrix] for is_matrix in (True, False))
-    optimiser = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.02}, {"params": free, "weight_decay": 0.0}], lr=RATE
-    )
-    step, steps = 0, math.ceil(epochs * (len(taken) + 3500) / BATCH)
-    print(len(taken), "pairs of messages,", steps, "steps", flush=True)
-    for epoch in range(epochs):
-        pairs = [*taken, *of_frames(rng), *of_lists(rng)]
-        # Neighbours in length share a batch.
-        pairs.sort(key=lambda one: len(one.question) + len(one.statement) + 12 * rng.random())
-        batches = [pairs[first : first + BATCH] for first in range(0, len(pairs), BATCH)]
-        rng.shuffle(batches)
-        losses = []
-        for rows in batches:
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * min(1.0, (step + 1) / WARMING) * max(0.03, 1 - step / steps)
-            wanted = torch.tensor([float(one.answers) for one in rows])
-            found = model(*batch(rows, KEEPING_LIMITS)).float()
-            loss = functional.binary_cross_entropy_with_logits(found, wanted * 0.94 + 0.03)
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimiser.step()
-            losses.append(loss.item())
-            step += 1
-            if step % 50 == 0:
-                print(step, round(float(np.mean(losses[-50:])), 4), flush=True)
+    steps = math.ceil(epochs * (len(taken) + OF_FRAMES) / BATCH)
+    drawn = ([*taken, *of_frames(rng), *of_lists(rng)] for _ in range(epochs))
+    for epoch, loss in enumerate(fit(model, drawn, steps, KEEPING_LIMITS, RATE, WARMING, rng), start=1):
+        print(epoch, round(loss, 3), flush=True)
         torch.save(model.state_dict(), Path(out))
         if kept_aside:
-            print(epoch + 1, report(score(model, kept_aside, KEEPING_LIMITS), kept_aside), flush=True)
+            print(report(score(model, kept_aside, KEEPING_LIMITS), kept_aside), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from mnemic.ports import Embedder, JudgesKeeping
 from mnemic.types import Deadline, Vector, VectorSpace
@@ -39,11 +39,13 @@ class _Elsewhere:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the vectors."""
-        asked = self.inner.embed(texts, deadline=deadline)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_build_answer(asked), self.loop))
+        return await self._there(self.inner.embed(texts, deadline=deadline))
 
     async def close(self) -> None:
         """Do nothing: the embedder is the caller's."""
+
+    async def _there(self, asked: Awaitable[T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_build_answer(asked), self.loop))
 
 
 class _JudgeElsewhere(_Elsewhere):
@@ -53,8 +55,12 @@ class _JudgeElsewhere(_Elsewhere):
         self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
     ) -> list[float | None]:
         """Return the logarithms of the odds."""
-        asked = cast("JudgesKeeping", self.inner).judge_keeping(parts, deadline=deadline)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_build_answer(asked), self.loop))
+        return await self._there(cast("JudgesKeeping", self.inner).judge_keeping(parts, deadline=deadline))
+
+
+def judges_keeping(embedder: Embedder | None) -> TypeGuard[JudgesKeeping]:
+    """Return True for a `JudgesKeeping`; `isinstance` would check each name of the protocol, for each message."""
+    return hasattr(embedder, "judge_keeping")
 
 
 async def _build_answer(answer: Awaitable[T]) -> T:
@@ -77,8 +83,7 @@ async def read_in_thread(
     """
     left: list[bool] = []
     ending = replace(deadline, monotonic=lambda: math.inf if left else deadline.monotonic())
-    judges = embedder is not None and hasattr(embedder, "judge_keeping")
-    beside = None if embedder is None else _JudgeElsewhere(embedder) if judges else _Elsewhere(embedder)
+    beside = None if embedder is None else (_JudgeElsewhere if judges_keeping(embedder) else _Elsewhere)(embedder)
     context = copy_context()
 
     def run() -> T:

@@ -18,9 +18,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from math import exp, log
+from math import exp
 from types import MappingProxyType
-from typing import TypeGuard
 
 import numpy as np
 
@@ -29,10 +28,10 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, is_kept_between_people
 from mnemic.extract.operations import source_of
 from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
-from mnemic.extract.reading_thread import QUICK_CHARS, read_in_thread
+from mnemic.extract.reading_thread import QUICK_CHARS, judges_keeping, read_in_thread
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.language.sentences.casual_spelling import written_out
-from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
+from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, log_odds, weights
 from mnemic.language.sentences.classify.general_knowledge import world
 from mnemic.language.sentences.clauses import Clause, clauses
 from mnemic.language.sentences.disputes import FROM_NOW_ON, only_disputes
@@ -72,6 +71,8 @@ MAX_EMBEDDED = 96
 """Maximum number of pieces of one message that are embedded; later ones are judged by their words alone."""
 BY_CLASSIFIER = 0.5
 """Weight of the classifier's logarithm of the odds beside the judge's."""
+SURE = 0.999
+"""Maximum probability of the classifier for the logarithm of the odds; the minimum is 1 minus it."""
 AROUND_BEFORE, AROUND_AFTER = 160, 120
 """Characters before and after a part of a message that are read to judge it."""
 SHORTEST_UNTRAINED_CHARS = 5
@@ -216,7 +217,7 @@ class RuleExtractor:
             return  # the classifier decides
         for (piece, _), odds in zip(parts, found, strict=True):
             if odds is not None and piece.opinion is not None:
-                piece.judged = 1 / (1 + exp(-odds - BY_CLASSIFIER * _log_odds(piece.opinion.keep)))
+                piece.judged = 1 / (1 + exp(-odds - BY_CLASSIFIER * log_odds(piece.opinion.keep, SURE)))
 
     async def _vectors(self, texts: list[str], deadline: Deadline) -> Floats | None:
         if self._embedder is None or not texts:
@@ -227,17 +228,6 @@ class RuleExtractor:
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
-
-
-def _log_odds(share: float) -> float:
-    """Return the natural logarithm of the odds of a probability, within bounds."""
-    share = min(max(share, 0.001), 0.999)
-    return log(share / (1 - share))
-
-
-def judges_keeping(embedder: Embedder | None) -> TypeGuard[JudgesKeeping]:
-    """Return True for a `JudgesKeeping`; `isinstance` would check each name of the protocol, for each message."""
-    return hasattr(embedder, "judge_keeping")
 
 
 def to_judge(sentences: Sequence[Sentence], text: str) -> list[tuple[Piece, str]]:

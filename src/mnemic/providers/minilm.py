@@ -221,8 +221,7 @@ class MiniLmEmbedder(InProcessEmbedder):
         self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
     ) -> list[float | None]:
         """Return the logarithm of the odds of each part of a message; see `mnemic.ports.JudgesKeeping`."""
-        judge = await self._in_worker(lambda: self._load_judge(_judge_of_keeping), deadline)
-        known = [part for part in parts if not judge.is_spelled_out(*part)]
+        known = await self._in_worker(lambda: self._in_english(parts), deadline)
         odds = dict(zip(known, await self._judge(_judge_of_keeping, known, deadline), strict=True))
         return [odds.get(part) for part in parts]
 
@@ -241,6 +240,10 @@ class MiniLmEmbedder(InProcessEmbedder):
                 known[pair] = odds
                 self._judged.put(texts[pair], odds)
         return [known[pair] for pair in pairs]
+
+    def _in_english(self, parts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        judge = self._load_judge(_judge_of_keeping)
+        return [part for part in parts if not judge.is_spelled_out(*part)]
 
     def _load_judge(self, judge: Callable[[int], PairJudge]) -> PairJudge:
         if judge not in self._judges:

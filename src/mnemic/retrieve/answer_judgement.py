@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from math import exp, log
+from math import exp
 from typing import TypeGuard
 
 from mnemic.language.questions.asks_only import asks_only
+from mnemic.language.sentences.classify.classifier import log_odds
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
 from mnemic.retrieve.later_statements import NOTE
 from mnemic.types import Deadline, Memory
@@ -29,6 +30,8 @@ others are judged too.
 """
 ANSWERED = 0.7
 """Relevance of a statement by which a question is taken for answered: no further statements are judged."""
+SURE = 1 - 1e-4
+"""Probability above which, and below 1 minus which, none is read."""
 UNLIKE = -4.5
 """Logarithm of the odds by resemblance below which no statement is judged: in the generated scopes 1 answer of 100."""
 BY_JUDGE, BY_RESEMBLANCE, BASE = 0.6, 0.5, 0.1
@@ -68,7 +71,7 @@ def first_alike(
     order: Sequence[str], statements: Mapping[str, Memory], relevances: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the first of `order` that are worth a judgement, with the logarithms of the odds of their `relevances`."""
-    odds = ((one, _log_odds(relevances[one])) for one in order if one in statements and one in relevances)
+    odds = ((one, log_odds(relevances[one], SURE)) for one in order if one in statements and one in relevances)
     return dict(islice((one for one in odds if one[1] >= UNLIKE), MOST))
 
 
@@ -107,11 +110,6 @@ def text_of(memory: Memory) -> str:
         return f"{memory.context}: {memory.content}"
     labelled = _LABELLED.match(memory.content)
     return memory.content if labelled is None else f"My {labelled[1]} is {memory.content[labelled.end() :]}"
-
-
-def _log_odds(share: float) -> float:
-    share = min(max(share, 1e-4), 1 - 1e-4)
-    return log(share / (1 - share))
 
 
 def _probability(odds: float) -> float:

@@ -12,11 +12,11 @@ import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log
+from math import exp
 from pkgutil import get_data
 
 from mnemic.language.sentences.casual_spelling import written_out
-from mnemic.language.sentences.classify.classifier import Opinion
+from mnemic.language.sentences.classify.classifier import Opinion, log_odds
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.tables import pattern
 from mnemic.language.sentences.unresolved_references import leans
@@ -104,7 +104,11 @@ def measure_features(said: Said) -> dict[str, float]:
     found |= {f"longer_{most}": float(words > most) for most in LENGTHS}
     found |= {name: said.best.share(name) for name in KEPT_AS}
     found |= {name: said.whole.share(name) for name in LEFT_AS}
-    return found | {"kept": _log_odds(said.best.keep), "kept_whole": said.whole.keep, "world": _log_odds(said.world)}
+    return found | {
+        "kept": log_odds(said.best.keep, SURE),
+        "kept_whole": said.whole.keep,
+        "world": log_odds(said.world, SURE),
+    }
 
 
 def worth(said: Said) -> float:
@@ -117,11 +121,6 @@ def worth(said: Said) -> float:
 def is_worth_telling(said: Said) -> bool:
     """Return True if a statement of a talk between people is worth storing."""
     return worth(said) >= WORTH_FROM
-
-
-def _log_odds(probability: float) -> float:
-    inside = min(max(probability, 1 - SURE), SURE)
-    return log(inside / (1 - inside))
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
+from math import log
 from pkgutil import get_data
 
 import numpy as np
@@ -105,6 +106,12 @@ def log_softmax(scores: Floats) -> Floats:
     """Return the logarithms of the shares, row by row."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float32)
+
+
+def log_odds(probability: float, most: float) -> float:
+    """Return the natural logarithm of the odds of a probability, which is taken for 1 - `most` to `most`."""
+    inside = min(max(probability, 1 - most), most)
+    return log(inside / (1 - inside))
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.result_texts import count_text
+from mnemic.cli.service_import import SentImport
 from mnemic.cli.shared_options import SERVICES, Given
 from mnemic.cli.terminal import (
     Progress,
@@ -29,7 +30,7 @@ from mnemic.cli.terminal import (
     tally,
     unwritable,
 )
-from mnemic.errors import InvalidInput, MnemicError, NotSupported
+from mnemic.errors import InvalidInput, MnemicError
 from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
 from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
@@ -247,14 +248,12 @@ def _undo(given: Given, import_id: str) -> int:
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: Any) -> int:
     """Import the items (`total` of them, if known), and show the outcome."""
-    if given.settings().store.startswith(SERVICES):
-        hint = "a service takes files at POST /v1/uploads, and on the page Import of its console"
-        raise NotSupported("import:remote", hint=hint)
     summary = Summary()
     progress = Progress("read")
+    taking = SentImport if given.settings().store.startswith(SERVICES) else Intake
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
-        intake = Intake(engine=engine, actor=actor, summary=summary, **options)
+        intake = taking(engine=engine, actor=actor, summary=summary, **options)
         await intake.take(items(), lambda done: progress.show_progress(done, total))
 
     try:
@@ -305,6 +304,8 @@ def _show_rehearsal(given: Given, items: Iterator[Item], *, extract: bool) -> in
     import asyncio
 
     settings = given.settings()
+    if settings.store.startswith(SERVICES):
+        note("read by the policy in force here: the service goes by its own")
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
     given.show(done.as_dict(), done.as_text)
     _complain_of(done.failed, done.hints)

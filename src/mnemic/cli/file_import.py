@@ -263,6 +263,17 @@ class Summary:
         if exit_code_of_run(reason) is not Exit.REFUSED:
             self.stopped = self.stopped or reason
 
+    def takes(self, item: Item, *, strict: bool) -> bool:
+        """Return True for an item with content; count any other. Raises InvalidInput if it is `strict`."""
+        if item.problem is not None:
+            if strict:
+                raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
+            self.fail(item.place, item.problem.reason)
+            self.hints[item.place] = item.problem.hint or ""
+        elif item.skipped is not None:
+            self.skipped[item.skipped] += 1
+        return item.content is not None
+
     def count(self, place: str, receipt: WriteReceipt) -> None:
         """Note how one write ended."""
         if receipt.replayed or receipt.was_duplicate:
@@ -329,7 +340,9 @@ class Intake:
     async def _take_all(self, items: Iterator[Item], progress: Progress) -> Summary:
         seen = 0
         while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
-            await self._take([self._names.entry_of_item(one) for one in batch if self._is_usable(one)])
+            await self._take(
+                [self._names.entry_of_item(one) for one in batch if self.summary.takes(one, strict=self.strict)]
+            )
             seen += len(batch)
             progress(seen)
         return self.summary
@@ -355,17 +368,6 @@ class Intake:
             await ledger.flush()
             if await self._notes.flush():
                 self.summary.import_id = self._notes.import_id
-
-    def _is_usable(self, item: Item) -> bool:
-        """Return True for an item with content; count any other. Raises InvalidInput if it is `strict`."""
-        if item.problem is not None:
-            if self.strict:
-                raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
-            self.summary.fail(item.place, item.problem.reason)
-            self.summary.hints[item.place] = item.problem.hint or ""
-        elif item.skipped is not None:
-            self.summary.skipped[item.skipped] += 1
-        return item.content is not None
 
     def _parts(self, entry: Entry) -> Iterator[_Part]:
         """Yield what is stored of an entry: of a message that is too long for one memory, its parts."""

@@ -86,12 +86,20 @@ async def archive_lines(
                 versions = [memory]
                 if memory.version > 1:
                     versions = await store.versions(memory.memory_id, scopes=[scope])
-                yield seal_line({"format": FORMAT, "versions": [_as_json(one) for one in versions]}, keyring)
+                yield seal_line(line_of(ArchivedMemory(tuple(versions))), keyring)
     tenant = scopes[0].tenant
     prefix = consent_prefix(await subject_token(store, tenant, user))
     for name, value in (await store.marks(tenant, prefix)).items():
         line = {"format": FORMAT, "consent": {"key": name.removeprefix(prefix), **json.loads(value)}}
         yield seal_line(line, keyring)
+
+
+def line_of(archived: Archived) -> dict[str, Any]:
+    """Return the line that `read_line` reads as this memory or consent, without its seal."""
+    if isinstance(archived, ArchivedMemory):
+        return {"format": FORMAT, "versions": [_as_json(one) for one in archived.versions]}
+    consent = {"key": archived.key, "granted": archived.granted, "at": archived.at.isoformat()}
+    return {"format": FORMAT, "consent": consent}
 
 
 def _as_json(memory: Memory) -> dict[str, Any]:

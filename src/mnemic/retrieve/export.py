@@ -43,17 +43,33 @@ def as_dict(memory: Memory) -> dict[str, Any]:
         "data": plain(memory.data),
         "confidence": memory.confidence,
         "trust": memory.trust.name.lower(),
-        "source": {
-            "origin": source.origin.value,
-            "ref": source.ref,
-            "session": source.session,
-            "speaker": source.speaker,
-            "quote": source.quote,
-            "span": list(source.span) if source.span else None,
-        },
+        "source": _source_dict(source),
         **{name: _iso(getattr(memory, name)) for name in _TIMES},
         "supersedes": list(memory.supersedes),
         "conflicts_with": list(memory.conflicts_with),
+    }
+
+
+def _source_dict(source: Source) -> dict[str, Any]:
+    return {
+        "origin": source.origin.value,
+        "ref": source.ref,
+        "session": source.session,
+        "speaker": source.speaker,
+        "quote": source.quote,
+        "span": list(source.span) if source.span else None,
+    }
+
+
+def candidate_dict(candidate: Candidate) -> dict[str, Any]:
+    """Return the export that `as_candidate` reads as this candidate, its lifetime and what it replaces left out."""
+    return {
+        "format": FORMAT,
+        **{name: getattr(candidate, name) for name in ("key", "level", "category", "content", "context", "confidence")},
+        "kind": candidate.kind.value,
+        "data": plain(candidate.data),
+        "source": _source_dict(candidate.source),
+        **{name: _iso(getattr(candidate, name)) for name in ("occurred_at", "valid_from", "valid_to")},
     }
 
 

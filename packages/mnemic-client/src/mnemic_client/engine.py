@@ -316,6 +316,11 @@ class RemoteEngine(RemoteGovernance):
                 raise failure_of(answer["receipts"][state.taken - before], None)
         return state
 
+    async def upload(self, piece: Mapping[str, Any]) -> dict[str, Any]:
+        """Import a piece of a file, as `POST /v1/uploads` takes it; return its counts. Repeating it changes nothing."""
+        done: dict[str, Any] = await self._remote.call("POST", "/v1/uploads", piece, repeatable=True)
+        return done
+
     # -- reading ------------------------------------------------------------------------------------------------------
 
     search = verb_at(MemoryEngine.search, "POST /v1/search", found_in, repeatable=True)

@@ -47,6 +47,24 @@ class PlaceFailed(ResponseBody):
     reason: str
 
 
+class FactLearnt(ResponseBody):
+    """A fact that an import stored (`change` is `new`), changed, or proposed (`waits`), and the values before it."""
+
+    change: str
+    memory_id: str
+    key: str | None
+    content: str
+    was: list[str]
+
+
+class StatementLeftOut(ResponseBody):
+    """A statement of the user that did not become a fact: the place of its message, the reason, its first words."""
+
+    place: str
+    reason: str
+    words: str
+
+
 class UploadResponse(ResponseBody):
     """Result of one part of an imported file."""
 
@@ -61,6 +79,9 @@ class UploadResponse(ResponseBody):
     left_out: dict[str, int]
     skipped: dict[str, int]
     failed: list[PlaceFailed]
+    learnt: list[FactLearnt]
+    passed_over: list[StatementLeftOut]
+    degraded: dict[str, int]
     stopped: str | None
     import_id: str | None
     dry_run: bool

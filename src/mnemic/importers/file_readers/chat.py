@@ -17,6 +17,7 @@ from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.records import Record
 from mnemic.importers.file_readers.timestamps import moment
 from mnemic.types import Message, Origin
+from mnemic.types.memory import PARTICIPANT
 
 _ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -24,8 +25,22 @@ _ROLES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("assistant", "ai", "bot", "model", "gpt"), "assistant"),
         **dict.fromkeys(("tool", "function"), "tool"),
         **dict.fromkeys(("system", "developer"), "system"),
+        PARTICIPANT: PARTICIPANT,
     }
 )
+
+
+def line_of(said: Message, conversation: str) -> dict[str, Any]:
+    """Return the line that `items` reads as this message."""
+    return {
+        "role": said.role,
+        "content": said.content,
+        "id": said.message_id,
+        "session": said.session,
+        "speaker": said.speaker,
+        "timestamp": None if said.sent_at is None else said.sent_at.isoformat(),
+        "conversation": conversation,
+    }
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
@@ -79,7 +94,7 @@ def _message(value: Mapping[str, Any], conversation: str) -> Message:
     role = first(value, "role_type", "role")  # Zep's `role` is the speaker's name
     known = _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
     if known is None:
-        raise InvalidInput("message:role", hint="one of user, assistant, tool, system")
+        raise InvalidInput("message:role", hint="one of user, assistant, tool, system, participant")
     sent = first(value, "timestamp", "sent_at", "created_at")
     return Message(
         role=known,

@@ -13,8 +13,8 @@ from mnemic.language.text.pattern import Pattern
 
 Span = tuple[int, int]
 
-# Bounded repetitions, the sentences before a head taken once and kept (`?+`): a line without a colon must not be scanned
-# from each of its positions, nor from each of its sentences.
+# Bounded repetitions, the sentences before a head taken once and kept (`?+`): a line without a colon must not be
+# scanned from each of its positions, nor from each of its sentences.
 _HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?+(?P<head>[^\n]{1,160}?)\s?[:：](?P<rest>\s[^\n]*|$)")
 """The start of a line up to its first colon before a space or the end of the line."""
 _DASHED = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?+(?P<head>[^\n]{1,160}?)\s(?:--?|[–—])(?P<rest>\s[^\n]*|$)")

@@ -22,7 +22,10 @@ from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import answering
 
-_TOLD = ("recorded", "refreshed", "captured", "blocked", "left_out", "skipped", "stopped", "import_id")
+_TOLD = (
+    *("recorded", "refreshed", "captured", "blocked", "left_out", "skipped"),
+    *("learnt", "passed_over", "stopped", "import_id"),
+)
 router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=ParsedBodyRoute)
 
 MAX_PIECE = 1_500_000
@@ -61,7 +64,8 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     """Import a piece of a file. Its messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
     captured, unless `me` names the user. `waiting`: how many of the captured await review; `left_out`: statements of
-    the user that did not become facts, by reason. `entries`: how many the piece has, taken in or not.
+    the user that did not become facts, by reason; `learnt` and `passed_over` name both, 1,000 at most.
+    `entries`: how many the piece has, taken in or not.
     """
     whole = await asyncio.to_thread(_read, piece)
     known = speakers_in(whole)
@@ -80,6 +84,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
         **counts,
         "entries": len(whole),
         "waiting": summary.waiting,
+        "degraded": dict(summary.degraded),
         "speakers": known.names() if known.lacks_user else [],
         "failed": done["failed"][:100],
     }

@@ -10,14 +10,23 @@ from typing import Any
 
 import pytest
 
-from mnemic.errors import InvalidCandidates, InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
+from mnemic.errors import (
+    InvalidCandidates,
+    InvalidConfig,
+    InvalidInput,
+    MissingExtra,
+    ModelInvalidJson,
+    ModelInvalidSchema,
+    NotSupported,
+)
 from mnemic.models.openai_completer import OpenAICompleter
+from mnemic.policy.key_rules import Policy
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Candidate, Kind, Origin, Outcome
-from tests.scripted_model import ScriptedModelServer
+from tests.scripted_model import Fault, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 FLIGHT = {
@@ -278,3 +287,47 @@ async def test_without_the_package_of_a_shape_its_name_is_said(house: House) -> 
         assert raised.value.reason == "missing_extra:travel"
     with pytest.raises(InvalidInput, match="invalid_input:shape"):
         await memory.query("Nonsense")
+
+
+@pytest.mark.parametrize("answer", [Fault.RESET, "I see no parcel.", {"found": "none"}])
+async def test_a_model_that_fails_leaves_what_the_reader_of_a_package_finds_and_is_named(
+    house: House, answer: Any
+) -> None:
+    """Without a model, nothing would be found; with one that fails, it was an error."""
+    memory = StructuredMemory(house.engine, ANA, async_mode(), readers=lambda: [Parcels()])
+    with ScriptedModelServer(lambda _: answer) as server:
+        house.engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        found = await memory.extract("Nothing of that kind here", "Parcel")
+        kept = await memory.capture("Nothing of that kind here", "Parcel")
+        assert (found, kept) == ([], [])
+        assert found.degraded == kept.degraded
+        assert found.degraded is not None
+        assert found.degraded.startswith("llm_")
+        found = await memory.extract("Parcel 12", "Parcel")
+        assert ([one["number"] for one in found], found.degraded) == (["12"], None)
+        await house.engine.completer.close()
+
+
+async def test_a_text_too_long_for_the_model_is_read_by_rules(house: House) -> None:
+    memory = StructuredMemory(house.engine, ANA, async_mode(), readers=lambda: [Parcels()])
+    with ScriptedModelServer([]) as server:
+        house.engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        found = await memory.extract("word " * 8_000, "Parcel")
+        assert (found, found.degraded) == ([], "invalid_input:text:too_long")
+        await house.engine.completer.close()
+
+
+async def test_a_policy_that_stops_at_a_models_failure_stops_there(house: House) -> None:
+    given = house.engine.rules
+    engine = house.engine.under(
+        policy=Policy(open_keys=True, on_model_failure="stop"),
+        grant=given.grant,
+        budget=given.budget,
+        limits=given.limits,
+    )
+    memory = StructuredMemory(engine, ANA, async_mode(), readers=lambda: [Parcels()])
+    with ScriptedModelServer(["I see no parcel."]) as server:
+        engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        with pytest.raises(ModelInvalidJson):
+            await memory.extract("Nothing of that kind here", "Parcel")
+        await engine.completer.close()

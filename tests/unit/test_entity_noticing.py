@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.dispatch import Watchers
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig, ModelUnavailable
+from mnemic.errors import InvalidConfig, ModelTimeout, ModelUnavailable
 from mnemic.extract.entities import EntityReading
+from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.entity_noticing import EntityNoticing
+from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.graph import InProcessGraph
@@ -24,7 +28,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
+from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Status
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 SAID = "My sister Eva works at Siemens in Berlin."
@@ -190,3 +194,39 @@ def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
     policy.write_text('[entities]\nread = "guessing"\n')
     with pytest.raises(InvalidConfig, match=r"policy:entities\.read"):
         build_engine(settings)
+
+
+class SlowModel:
+    """A model that answers after all the time it is given."""
+
+    model = "slow"
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock, self.given = clock, list[float]()
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        self.given.append(deadline.remaining())
+        self.clock.advance(timedelta(seconds=deadline.remaining()))
+        raise ModelTimeout
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+async def test_a_turn_with_a_slow_model_ends_in_its_time_with_the_names_that_rules_read(tmp_path: Path) -> None:
+    clock = ManualClock()
+    model = SlowModel(clock)
+    made = MemoryEngine(
+        store=SqliteStore(tmp_path / "m.db"),
+        graph=SqliteGraph(tmp_path / "m.db"),
+        embedder=WordEmbedder(),
+        clock=clock,
+        extractor=LayeredExtractor(ModelExtractor(model)),
+        middleware=[EntityNoticing(LayeredEntityReader(model))],
+    )
+    async with made as engine:
+        begun = clock.monotonic()
+        report = await engine.capture(SAID, actor=ANA)
+        assert clock.monotonic() - begun <= engine.rules.budget.max_seconds
+        assert report.errors == ("extract:model: llm_timeout", "entities: llm_timeout")
+        assert await around(EntityMemory(engine, ANA, async_mode())) == EVA

@@ -38,10 +38,9 @@ from mnemic.config import Settings
 from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
 from mnemic.extract.file_reader import FileReader
-from mnemic.extract.layered_extractor import MODELS_SHARE
 from mnemic.graph.projection import GraphProjection
 from mnemic.kinds.entity_noticing import EntityNoticing
-from mnemic.policy.budget import Budget
+from mnemic.policy.budget import MODELS_SHARE, Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.policy_bundle import PolicyBundle

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -280,7 +279,7 @@ async def _plan(planner: Planner, goal: str, gateway: MemoryGateway, run: _Run) 
     policy, deadline = gateway.policy, run.deadline
     if getattr(planner, "asks_model", False) and policy.on_model_failure == "rules":
         # A plan is a help: the search and the answer need the rest of the time.
-        deadline = Deadline.after(timedelta(seconds=deadline.remaining() / 2), deadline.monotonic)
+        deadline = deadline.share(0.5)
     return await planner.plan(goal, levels=sorted(policy.levels), budget=gateway.budget, deadline=deadline)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from mnemic.errors import InvalidConfig, ModelFailed, ModelInvalidSchema, ModelUnavailable
+from mnemic.policy.budget import MODELS_SHARE
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.ports.metering import reads_files
@@ -19,8 +19,6 @@ from mnemic.types import AttachedFile, Deadline
 MAX_SHOWN_CHARS = 20_000
 """Characters of a text file that a model reads."""
 MAX_DESCRIPTION_CHARS = 1200
-MODELS_SHARE = 0.8
-"""Share of the remaining time for the model: what it says is to be written, too."""
 _AUTH = "llm_unavailable:auth"
 
 Shown = Callable[[str], Awaitable[str]]
@@ -48,12 +46,9 @@ class FileReader:
         about = {"name": await shown(file.name), "media": file.media, "said": await shown(said)}
         if text is not None:
             about["text"] = await shown(text)
-        share = timedelta(seconds=MODELS_SHARE * deadline.remaining())
-        within = Deadline.after(share, deadline.monotonic)
+        prompt = description_prompt(about, [file] if text is None else [])
         try:
-            answer = await self.completer.complete(
-                description_prompt(about, [file] if text is None else []), deadline=within
-            )
+            answer = await self.completer.complete(prompt, deadline=deadline.share(MODELS_SHARE))
             return _description(parse_json(answer.text)), None
         except (ModelFailed, InvalidConfig) as failure:
             if isinstance(failure, ModelUnavailable) and failure.permanent and failure.reason != _AUTH:

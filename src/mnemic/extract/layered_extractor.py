@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError, ModelFailed
@@ -19,14 +18,12 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.extract.typed_facts import says_more
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.text.normalise import canonical_value
-from mnemic.policy.budget import Budget
+from mnemic.policy.budget import MODELS_SHARE, Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import CAPTURE_CATEGORIES, drop_duplicates
 from mnemic.reason_codes import NOT_UNDERSTOOD
 from mnemic.types import Candidate, Deadline, Message, Skipped
 
-MODELS_SHARE = 0.8
-"""Share of the remaining time for the model: what was read is to be written, too."""
 INSTRUCTION = "instruction"
 _UNREADABLE = (ModelFailed, InvalidInput, InvalidConfig)
 """Errors of a model's reading that say nothing against the message: the rules have read it."""
@@ -208,7 +205,7 @@ def _is_inside(skipped: Skipped, spans: Sequence[tuple[int, int]]) -> bool:
 def _share(deadline: Deadline, policy: Policy) -> Deadline:
     if policy.on_model_failure == "stop":
         return deadline
-    return Deadline.after(timedelta(seconds=MODELS_SHARE * deadline.remaining()), deadline.monotonic)
+    return deadline.share(MODELS_SHARE)
 
 
 def talk_around(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
@@ -59,20 +59,20 @@ MAX_SAME = 500
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
 """Beginning of an alias: it also applies to questions about the time before it was stated."""
 
-READING_TIME = timedelta(seconds=25)
-"""Time that a model may take to read one text: that of a whole turn."""
 _log = logging.getLogger("mnemic.kinds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityExtraction:
     """Record of an extraction: a receipt for each name and relation, in order, and the number of relations left out
-    because one end could not be resolved ("my sister", without a known sister).
+    because one end could not be resolved ("my sister", without a known sister). `degraded`: the reason why the language
+    model did not read the text, so that only rules did.
     """
 
     receipts: tuple[WriteReceipt, ...] = ()
     unresolved: int = 0
     skipped: tuple[str, ...] = field(default=())
+    degraded: str | None = None
 
 
 class EntityMemory(KindView[M]):
@@ -173,10 +173,16 @@ class EntityMemory(KindView[M]):
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> EntityExtraction:
         """Store the people and things that a text of the user's names, and their relations ("my sister Ana works at
         Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. Rules read the
-        text, and a configured language model adds to what they read; its failure is among the `skipped`.
+        text, and a configured language model adds to what they read, within the `max_seconds` of a turn.
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
-        deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)
+        deadline = self._engine.rules.budget.deadline(self._engine.clock.monotonic)
+        return await self.extract_within(message, deadline, idempotency_key)
+
+    async def extract_within(
+        self, message: Message, deadline: Deadline, idempotency_key: str | None = None
+    ) -> EntityExtraction:
+        """As `extract`; the model has until the deadline."""
         reading = await self._reader.read(message, deadline=deadline)
         origin = StatementOrigin(self._actor, message)
         kept = [named for named in reading.named if is_name(named.name)]
@@ -195,7 +201,9 @@ class EntityMemory(KindView[M]):
             receipts += [written] if written is not None else []
             same = await self._same() if meant.relation == SAME_AS else same
         skipped = tuple(one.reason for one in reading.skipped)
-        return EntityExtraction(receipts=tuple(receipts), unresolved=unresolved, skipped=skipped)
+        return EntityExtraction(
+            receipts=tuple(receipts), unresolved=unresolved, skipped=skipped, degraded=reading.degraded
+        )
 
     # -- asking -------------------------------------------------------------------------------------------------------
 

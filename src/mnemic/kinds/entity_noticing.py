@@ -15,7 +15,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.requests import AddMany, Correction, Forget, NewMemory, Run
 from mnemic.retrieve.export import accepted_memories, everything
 from mnemic.runtime.sync_facade import async_mode
-from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
+from mnemic.types import Candidate, Deadline, Kind, Level, Message, Outcome, Where, WriteReceipt
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.types.trace import RunReport
 
@@ -33,8 +33,9 @@ class EntityNoticing:
     `EntityMemory.extract` does.
 
     It reads the user's own sentences (memories without a key at level `user`; recorded messages that name no other
-    speaker) once they are stored, but nothing that waits for review. The write succeeds even if reading fails; then
-    `degraded` of the receipt names `entities`. Entities read from a memory are forgotten with it.
+    speaker) once they are stored, but nothing that waits for review. The write succeeds even if reading fails, or only
+    rules could read; then `degraded` of the receipt names `entities`. A model has what a turn has left of its time.
+    Entities read from a memory are forgotten with it.
     """
 
     reader: EntityReader
@@ -44,6 +45,7 @@ class EntityNoticing:
         request = call.request
         if isinstance(request, Forget):
             return await self._forgotten(call, proceed)
+        begun = _time_of_turn(call) if isinstance(request, Run) else None
         answer = await proceed(call)
         if isinstance(request, NewMemory):
             return await self._read_stored(candidate_of(request, call.actor), answer, call)
@@ -55,7 +57,7 @@ class EntityNoticing:
         if isinstance(request, Correction):
             return await self._read_correction(answer, call)
         if isinstance(request, Run) and isinstance(request.message, Message):
-            return await self._turn(request.message, answer, call)
+            return await self._turn(request.message, answer, replace(call, deadline=begun))
         return answer
 
     async def _turn(self, said: Message, report: RunReport, call: Call) -> RunReport:
@@ -118,11 +120,17 @@ class EntityNoticing:
         engine, actor = call.engine, call.actor
         try:
             text = await engine.gateway.pipeline.redact_text(said.content, tenant=actor.tenant)
-            await EntityMemory(engine, actor, async_mode(), reader=self.reader).extract(replace(said, content=text))
+            view = EntityMemory(engine, actor, async_mode(), reader=self.reader)
+            deadline = call.deadline or _time_of_turn(call)
+            return (await view.extract_within(replace(said, content=text), deadline)).degraded
         except MnemicError as error:
             _log.warning("a text could not be read for entities: %s", error.reason)
             return error.reason
-        return None
+
+
+def _time_of_turn(call: Call) -> Deadline:
+    deadline: Deadline = call.rules.budget.deadline(call.engine.clock.monotonic)
+    return deadline
 
 
 def _role(candidate: Candidate) -> str:

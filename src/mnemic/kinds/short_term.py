@@ -12,7 +12,7 @@ from mnemic.maintenance.subject_data import leave
 from mnemic.maintenance.summarise import SUMMARY, shorten_messages
 from mnemic.ports import SessionStore
 from mnemic.runtime.sync_facade import M, verb
-from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
+from mnemic.types import ROLES, Kind, Level, Message, Origin, Scope
 from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.write.limiter import is_erased_in, subject_token
@@ -21,7 +21,6 @@ _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "to
 KEEP = 200
 MAX_TAIL = 200
 ATTEMPTS = 3
-MODEL_TIMEOUT = timedelta(seconds=25)
 
 
 class ShortTermMemory(KindView[M]):
@@ -95,7 +94,7 @@ class ShortTermMemory(KindView[M]):
             older,
             max_tokens=max_tokens // 4,
             completer=self._engine.completer,
-            deadline=Deadline.after(MODEL_TIMEOUT, clock.monotonic),
+            deadline=self._engine.rules.budget.deadline(clock.monotonic),
         )
         summary = Message(
             role=SUMMARY,

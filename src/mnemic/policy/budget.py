@@ -11,6 +11,8 @@ from mnemic.errors import BudgetSpent, InvalidAnswer, InvalidConfig
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.types import Deadline
 
+MODELS_SHARE = 0.8
+"""Share of the remaining time for a model that reads: what it reads is to be written, too."""
 _CEILINGS = {
     "max_capture_items": 1_000,
     "max_retrieve_top_k": 100,

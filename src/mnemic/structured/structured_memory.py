@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import InvalidInput, NotSupported, VersionConflict
+from mnemic.errors import InvalidConfig, InvalidInput, ModelFailed, NotSupported, VersionConflict
 from mnemic.kinds.view import KindView, one_statement
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
 from mnemic.structured.model_extractor import fields_by_model
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
-from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
+from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Readings, Source, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 PAGE = 500
 MAX_FOUND = 500
 ATTEMPTS = 8
-MODEL_TIMEOUT = timedelta(seconds=25)
 LONGEST_DOCUMENT = 4 * 1024 * 1024
 """Characters of a text that data is read from: a mail with all its markup."""
 
@@ -100,14 +99,16 @@ class StructuredMemory(KindView[M]):
     @verb
     async def extract(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None
-    ) -> Sequence[Mapping[str, Any]]:
+    ) -> Readings[dict[str, Any]]:
         """Extract data of the shape `name` from `text` (plain, HTML, a mail, a calendar), ready for `put`; nothing is
         stored.
 
         Readers of installed packages extract their shapes by rules; without `name`, all of them. A model, if there is
         one, extracts what rules do not find and every other shape. Weekdays and dates without a year are resolved from
-        `sent_at` (default: now). Raises InvalidInput (`invalid_input:shape`), MissingExtra if `name` is left out and no
-        package reads documents, NotSupported for a shape that needs a model, ModelFailed.
+        `sent_at` (default: now). If the model fails on a shape that rules read, too, the result is theirs, and
+        `degraded` says why. Raises InvalidInput (`invalid_input:shape`), MissingExtra if `name` is left out and no
+        package reads documents, NotSupported for a shape that needs a model, and ModelFailed for such a shape, or if
+        the policy stops at a model's failure.
         """
         return await self._extract(text, name, sent_at)
 
@@ -115,10 +116,11 @@ class StructuredMemory(KindView[M]):
     @one_statement
     async def capture(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
-    ) -> Sequence[WriteReceipt]:
+    ) -> Readings[WriteReceipt]:
         """Put what `extract` finds in `text`; the receipts of all of it. Raises what `extract` and `put` do."""
-        receipts: list[WriteReceipt] = []
-        for data in await self._extract(text, name, sent_at):
+        found = await self._extract(text, name, sent_at)
+        receipts = Readings[WriteReceipt](degraded=found.degraded)
+        for data in found:
             shape = self._shape(name or str(data["@type"]))
             receipts += await self._settle_data(shape, shape.check_data(data), origin)
         return receipts
@@ -146,23 +148,28 @@ class StructuredMemory(KindView[M]):
                 yield memory
             before = page[-1].memory_id
 
-    async def _extract(self, text: str, name: str | None, sent_at: datetime | None) -> list[dict[str, Any]]:
+    async def _extract(self, text: str, name: str | None, sent_at: datetime | None) -> Readings[dict[str, Any]]:
         wanted = None if name is None else self._shape(name)
         if len(text) > LONGEST_DOCUMENT:
             raise InvalidInput("text", hint=f"at most {LONGEST_DOCUMENT} characters")
-        clock, completer = self._engine.clock, self._engine.completer
+        clock, completer, rules = self._engine.clock, self._engine.completer, self._engine.rules
         sent_on = (sent_at or clock.now()).date()
         if wanted is None:
-            return await self._read(text, self._readers(), sent_on)
+            return Readings(await self._read(text, self._readers(), sent_on))
         readers = [reader for reader in self._readers() if wanted.name in reader.shapes]
         if readers:
             found = [one for one in await self._read(text, readers, sent_on) if one["@type"] == wanted.name]
             if found or completer is None:
-                return found
+                return Readings(found)
         if completer is None:
             raise NotSupported(f"extract:{name}", hint="reading this shape from a text needs a language model")
-        deadline = Deadline.after(MODEL_TIMEOUT, clock.monotonic)
-        return await fields_by_model(completer, text, wanted, sent_on=sent_on, deadline=deadline)
+        deadline = rules.budget.deadline(clock.monotonic)
+        try:
+            return Readings(await fields_by_model(completer, text, wanted, sent_on=sent_on, deadline=deadline))
+        except (ModelFailed, InvalidInput, InvalidConfig) as failure:
+            if not readers or rules.policy.on_model_failure == "stop":
+                raise
+            return Readings(degraded=failure.reason)
 
     async def _read(self, text: str, readers: Sequence[DocumentReader], sent_on: date) -> list[dict[str, Any]]:
         if not readers:

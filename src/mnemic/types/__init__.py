@@ -61,7 +61,17 @@ from mnemic.types.values import (
     frozen,
     window_of,
 )
-from mnemic.types.writes import AuditEvent, Blocked, Change, OutboxEntry, Skipped, Step, StoredAnswer, WriteReceipt
+from mnemic.types.writes import (
+    AuditEvent,
+    Blocked,
+    Change,
+    OutboxEntry,
+    Readings,
+    Skipped,
+    Step,
+    StoredAnswer,
+    WriteReceipt,
+)
 
 __all__ = [
     "ATTACHMENT",
@@ -116,6 +126,7 @@ __all__ = [
     "Prompt",
     "PutDocument",
     "Rank",
+    "Readings",
     "RecallRequest",
     "RecallResult",
     "Relation",

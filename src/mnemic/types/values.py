@@ -143,6 +143,10 @@ class Deadline:
         """Seconds left, never negative."""
         return max(0.0, self.expires_at - self.monotonic())
 
+    def share(self, part: float) -> Deadline:
+        """Return the deadline of a call that may use this part (0 to 1) of the time left."""
+        return Deadline.after(timedelta(seconds=part * self.remaining()), self.monotonic)
+
     @property
     def expired(self) -> bool:
         """True once no time is left."""

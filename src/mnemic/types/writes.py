@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from mnemic.types.enums import Level, Outcome, Status
 from mnemic.types.json_forms import Serialisable
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.values import JsonValue, frozen
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,16 @@ class Skipped(Serialisable):
     reason: str
     key: str | None = None
     span: tuple[int, int] | None = None
+
+
+class Readings(list[T]):
+    """What was read of a text, in order. `degraded`: the reason why the language model did not read it, so that only
+    rules did.
+    """
+
+    def __init__(self, found: Iterable[T] = (), degraded: str | None = None) -> None:
+        super().__init__(found)
+        self.degraded = degraded
 
 
 AUDIT_END = 2**53

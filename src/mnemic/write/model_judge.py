@@ -27,6 +27,8 @@ from mnemic.write.draft import Draft
 MAX_JUDGED = 8
 """Number of memories that the judge compares with one write."""
 LONGEST_WAIT = timedelta(seconds=10)
+JUDGES_SHARE = 0.5
+"""Share of a write's remaining time for the judge of all its statements: what it judges is to be written, too."""
 NOMINATED_FROM = 0.6
 """The cosine from which a memory is shown to the judge."""
 
@@ -112,6 +114,9 @@ async def _ask_judge(draft: Draft, judge: Judge, store: RecordStore, deadline: D
     nominated = await _mergeable_memories(draft, store)
     if not nominated:
         return "none_near"
+    if deadline is not None and deadline.expired:
+        draft.verdicts = {one.memory_id: Verdict.UNSURE for one in nominated}
+        return "no_time"
     try:
         found = await judge.judge(draft.candidate.content, [one.content for one in nominated], deadline=deadline)
         verdicts, result = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"

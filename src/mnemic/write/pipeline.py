@@ -36,7 +36,7 @@ from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, set
 from mnemic.write.decide import is_known, live
 from mnemic.write.draft import Draft, StepTimer, WriteRules
 from mnemic.write.missing_vectors import leave_without_vector
-from mnemic.write.model_judge import judge_changes, judge_near
+from mnemic.write.model_judge import JUDGES_SHARE, judge_changes, judge_near
 from mnemic.write.outbox import Publisher
 from mnemic.write.prepare import (
     Redactor,
@@ -468,12 +468,18 @@ class MemoryWritePipeline:
         """Commit the drafts, each as a whole or not at all, and publish them; return the receipt of each, or the error
         that it ended with.
         """
-        if self._judge is not None and len(drafts) > 1:
-            # Its model call stands between search and decision, when no shared transaction must be open; it sees what
-            # the one before has left.
-            return [one for draft in drafts for one in await self._settle([draft], deadline)]
-        if self._judge is not None:
-            await judge_near(drafts[0], self._judge, self._store, deadline)
+        if self._judge is None:
+            return await self._commit(drafts, deadline)
+        judged_by = None if deadline is None else deadline.share(JUDGES_SHARE)
+        ended: list[WriteReceipt | MnemicError] = []
+        # Its model call stands between search and decision, when no shared transaction must be open; it sees what the
+        # one before has left.
+        for draft in drafts:
+            await judge_near(draft, self._judge, self._store, judged_by)
+            ended += await self._commit([draft], deadline)
+        return ended
+
+    async def _commit(self, drafts: Sequence[Draft], deadline: Deadline | None) -> list[WriteReceipt | MnemicError]:
         await judge_changes(drafts, self._embedder, self._store, deadline)
         tried = await self._try_each(drafts, deadline)
         for place, draft in enumerate(drafts):

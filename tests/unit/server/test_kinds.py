@@ -108,7 +108,7 @@ async def test_structured_data_is_checked_found_by_fields_and_revised(running: R
     refused = await running.client.post("/v1/structured/Nonsense", json={"data": {}}, headers=ana)
     assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:shape")
     read = await post(running, "/v1/structured/extract", {"text": "Nothing is booked here."}, ana)
-    assert read == {"data": []}
+    assert read == {"data": [], "degraded": None}
 
 
 async def test_what_a_package_does_that_is_not_installed_is_not_offered_here(
@@ -149,7 +149,7 @@ async def test_a_text_is_read_beside_the_event_loop(running: Running, monkeypatc
     answer = await running.client.post(
         "/v1/structured/extract", json={"text": "x" + "\n" * 1000 + "y"}, headers=await running.caller("reader")
     )
-    assert (answer.status_code, answer.json()) == (200, {"data": []})
+    assert (answer.status_code, answer.json()) == (200, {"data": [], "degraded": None})
     assert read_in == [False]
 
 
@@ -227,7 +227,10 @@ async def test_a_text_is_read_by_a_schema_of_the_caller_that_nothing_here_runs(r
     assert (absent.status_code, absent.json()["reason"]) == (501, "not_supported:extract:Boat")
     with ScriptedModelServer([{"found": [{"name": name}]}]) as server:
         running.engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
-        assert await post(running, "/v1/structured/extract", wanted, ana) == {"data": [{"name": name}]}
+        assert await post(running, "/v1/structured/extract", wanted, ana) == {
+            "data": [{"name": name}],
+            "degraded": None,
+        }
         assert "^(A+)+$" in server.requests[0].user
         await running.engine.completer.close()
 
@@ -253,7 +256,7 @@ async def test_data_of_a_lower_origin_changes_nothing_of_a_higher(running: Runni
     told = await post(running, "/v1/structured/FlightReservation", {"data": other, "origin": "web"}, ana)
     assert [(one["outcome"], one["reason"]) for one in told["receipts"]] == [("blocked", "lower_trust")]
     read = await post(running, "/v1/structured/capture", {"text": "Nothing.", "name": "TrainReservation"}, ana)
-    assert read == {"receipts": []}
+    assert read == {"receipts": [], "degraded": None}
 
 
 async def _viewed(running: Running, caller: dict[str, str], name: str = "me") -> set[tuple[str, str, str]]:

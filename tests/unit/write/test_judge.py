@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,14 @@ import pytest
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.errors import ModelTimeout
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.stores.in_memory_store import InProcessStore
-from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
-from mnemic.write.model_judge import ModelJudge
+from mnemic.types import Candidate, Deadline, Kind, Origin, Outcome, Status, WriteReceipt
+from mnemic.write.model_judge import Judgement, ModelJudge
+from mnemic.write.pipeline import MemoryWritePipeline
 from tests.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
 
@@ -159,3 +161,31 @@ async def test_a_policy_file_asks_for_it(tmp_path: Path, server: ScriptedModelSe
     assert isinstance(judged.store, InProcessStore)
     assert isinstance(judged.gateway.pipeline._judge, ModelJudge)
     assert plain.gateway.pipeline._judge is None
+
+
+class Slow:
+    """A judge that uses all the time it is given, and then fails."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.asked = desk, 0
+
+    async def judge(self, said: str, known: Sequence[str], *, deadline: Deadline | None = None) -> Judgement:
+        self.asked += 1
+        assert deadline is not None
+        self.desk.clock.advance(timedelta(seconds=deadline.remaining()))
+        raise ModelTimeout("no answer in time")
+
+
+@pytest.mark.parametrize("many", [1, 4])
+async def test_a_slow_judge_does_not_cost_the_statements_their_place_in_memory(many: int) -> None:
+    desk = Desk(Blind())
+    judge = Slow(desk)
+    desk.pipeline = MemoryWritePipeline(desk.store, desk.embedder, desk.clock, judge=judge)
+    await desk.open()
+    await desk.add(BUS)
+    within = Deadline.after(timedelta(seconds=5), desk.clock.monotonic)
+    told = [Candidate(content=f"{TRAM} {place}") for place in range(many)]
+    receipts = await desk.pipeline.write_many(told, actor=desk.actor, policy=desk.policy, deadline=within)
+    assert [one.outcome for one in receipts] == [Outcome.CREATED] * many
+    assert judge.asked == 1, "the time for judges is spent"
+    assert len(await desk.active()) == many + 1

@@ -21,10 +21,10 @@ from mnemic.bootstrap import build_completer
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, ModelTimeout, ModelUnavailable
 from mnemic.extract import Extractor
-from mnemic.extract.layered_extractor import MODELS_SHARE, LayeredExtractor
+from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.policy.budget import Budget
+from mnemic.policy.budget import MODELS_SHARE, Budget
 from mnemic.ports import Completer
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Completion, Cost, Deadline, Prompt

@@ -139,9 +139,8 @@ class RemoteEntities(RemoteView[M]):
         body = {"message": message_body(text)} if isinstance(text, Message) else {"text": text}
         headers = {"Idempotency-Key": idempotency_key}
         answer = await self._remote.call("POST", "/v1/entities/extract", body, headers=headers)
-        return EntityExtraction(
-            receipts=tuple(receipts(answer)), unresolved=answer["unresolved"], skipped=tuple(answer["skipped"])
-        )
+        told = {name: answer[name] for name in ("unresolved", "degraded")}
+        return EntityExtraction(receipts=tuple(receipts(answer)), skipped=tuple(answer["skipped"]), **told)
 
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.export import from_dict
 from mnemic.runtime.sync_facade import Awaited, M, verb
-from mnemic.types import Memory, Origin, WriteReceipt
+from mnemic.types import Memory, Origin, Readings, WriteReceipt
 from mnemic_client.kinds import RemoteView
 from mnemic_client.request_bodies import iso, lower, memories, receipts
 from mnemic_client.request_bodies import memory_address as place_of
@@ -76,7 +76,7 @@ class RemoteData(RemoteView[M]):
     @verb
     async def extract(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None
-    ) -> Sequence[Mapping[str, Any]]:
+    ) -> Readings[dict[str, Any]]:
         """Find what `text` tells of the shape `name`, or of all that installed packages read, ready to be put; nothing
         is stored. Readers and model are those of the service.
         """
@@ -85,27 +85,30 @@ class RemoteData(RemoteView[M]):
     @verb
     async def capture(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
-    ) -> Sequence[WriteReceipt]:
+    ) -> Readings[WriteReceipt]:
         """Put what `extract` finds in `text`. Raises what `extract` and `put` do."""
         if name is not None and name in self._defined:
             found = await self._extract_data(text, name, sent_at)
-            return [one for data in found for one in await self._own.put(name, data, origin=origin)]
+            put = [one for data in found for one in await self._own.put(name, data, origin=origin)]
+            return Readings(put, found.degraded)
         body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
         body["origin"] = lower(origin) or Origin.USER_STATED.value
-        return receipts(await self._remote.call("POST", "/v1/structured/capture", body))
+        answer = await self._remote.call("POST", "/v1/structured/capture", body)
+        return Readings(receipts(answer), answer["degraded"])
 
     @verb
     async def history(self, memory_id: str) -> Sequence[Memory]:
         """All versions of it, oldest first. Raises MemoryNotFound."""
         return memories((await self._remote.call("GET", f"{place_of(memory_id)}/history"))["versions"])
 
-    async def _extract_data(self, text: str, name: str | None, sent_at: datetime | None) -> Sequence[Mapping[str, Any]]:
+    async def _extract_data(self, text: str, name: str | None, sent_at: datetime | None) -> Readings[dict[str, Any]]:
         own = self._defined.get(name or "")
         body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
         if own is not None:
             body["json_schema"] = cast(Any, own.schema.document)
-        found = (await self._remote.call("POST", "/v1/structured/extract", body, repeatable=True))["data"]
-        return [one for one in found if own is None or not any(own.schema.problems(one))]
+        answer = await self._remote.call("POST", "/v1/structured/extract", body, repeatable=True)
+        found = (one for one in answer["data"] if own is None or not any(own.schema.problems(one)))
+        return Readings(found, answer["degraded"])
 
 
 def _shaping() -> Any:

@@ -66,7 +66,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "days": "Number of days; or the days, oldest first.",
     "decision": "Decision of the step.",
     "default_ttl_days": "Lifetime of memories that name none, in days; null: as for the kind.",
-    "degraded": "Parts that failed, or true if one did.",
+    "degraded": "Parts that failed, or true if one did; or why only rules read a text.",
     "delivered_at": "Time of the last delivery; null: never.",
     "derived_from": "The messages that it was derived from.",
     "detail": "Codes and ids that belong to the event. Never content.",

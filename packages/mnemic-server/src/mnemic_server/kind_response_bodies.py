@@ -10,7 +10,7 @@ from mnemic.kinds.compaction import Compaction
 from mnemic.kinds.episodic import Lesson
 from mnemic.types import Message
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
-from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse
+from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse, ReceiptsResponse
 
 LessonResponse: Any = shape_of(Lesson)
 MessageResponse: Any = shape_of(Message, "A message of the conversation in progress, as it is kept.")
@@ -58,6 +58,7 @@ class ExtractedResponse(ResponseBody):
     receipts: list[ReceiptResponse]
     unresolved: int
     skipped: list[str]
+    degraded: str | None
 
 
 class ShapeResponse(ResponseBody):
@@ -81,6 +82,13 @@ class DataResponse(ResponseBody):
     """Structured data found in a text, not stored."""
 
     data: list[dict[str, JsonValue]]
+    degraded: str | None
+
+
+class CapturedDataResponse(ReceiptsResponse):
+    """Structured data found in a text, and stored."""
+
+    degraded: str | None
 
 
 class SubjectResponse(ResponseBody):

@@ -47,12 +47,14 @@ class StatedRelation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityReading:
     """Entities and relations of a message, and the spans left out (`Skipped.reason`): `origin` not the user's own
-    words, `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`.
+    words, `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`. `degraded`:
+    the reason why a language model did not read the message, so that only rules did.
     """
 
     named: tuple[NamedEntity, ...] = ()
     relations: tuple[StatedRelation, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    degraded: str | None = None
 
 
 class EntityReader(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.errors import InvalidInput, ModelFailed, ModelInvalidSchema
+from mnemic.errors import InvalidConfig, InvalidInput, ModelFailed, ModelInvalidSchema
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, EntityReading, NamedEntity, StatedRelation
 from mnemic.extract.grounding import NormalisedText
@@ -80,8 +80,9 @@ class LayeredEntityReader:
         certain = await self._rules.read(message, deadline=deadline)
         try:
             found = await self._model.read(message, deadline=deadline)
-        except ModelFailed as failure:
-            return replace(certain, skipped=(*certain.skipped, Skipped(reason=failure.reason)))
+        # A text too long for the model, or a model that cannot be asked, says nothing against what the rules have read.
+        except (ModelFailed, InvalidInput, InvalidConfig) as failure:
+            return replace(certain, degraded=failure.reason)
         new = [one for one in found.named if one.span is None or not is_left_out(one.span[0], certain.skipped)]
         named = tuple(join_entities(certain.named, new))
         if found.named and language_of(message.content) not in RULES_READ:

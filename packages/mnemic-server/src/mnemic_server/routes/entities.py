@@ -161,4 +161,5 @@ async def extract(
         "receipts": [receipt_dict(receipt) for receipt in found.receipts],
         "unresolved": found.unresolved,
         "skipped": list(found.skipped),
+        "degraded": found.degraded,
     }

@@ -17,7 +17,7 @@ from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import DataRequest, NewData, StructuredText, TextToExtract
-from mnemic_server.kind_response_bodies import DataResponse, ShapesResponse
+from mnemic_server.kind_response_bodies import CapturedDataResponse, DataResponse, ShapesResponse
 from mnemic_server.parsed_body_route import ParsedBodyRoute
 from mnemic_server.response_bodies import MemoriesResponse, ReceiptsResponse, answering
 
@@ -58,15 +58,15 @@ async def extract(wanted: TextToExtract, actor: Reading, service: TheService) ->
         schema = await asyncio.to_thread(_Callers, wanted.json_schema)
         view.shapes[wanted.name] = Shape(name=wanted.name, schema=schema)
     found = await view.extract(wanted.text, wanted.name, sent_at=wanted.sent_at)
-    return {"data": [dict(one) for one in found]}
+    return {"data": [dict(one) for one in found], "degraded": found.degraded}
 
 
-@router.post("/capture", **answering(ReceiptsResponse))
+@router.post("/capture", **answering(CapturedDataResponse))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
     """Extract and keep structured data. Store the data of known shapes in a text, or of the one called `name`."""
     view, origin = _view(service, actor), Origin(wanted.origin)
     receipts = await view.capture(wanted.text, wanted.name, sent_at=wanted.sent_at, origin=origin)
-    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts], "degraded": receipts.degraded}
 
 
 @router.post("/{shape}", **answering(ReceiptsResponse))

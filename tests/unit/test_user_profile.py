@@ -43,6 +43,13 @@ async def test_it_says_who_somebody_is_first_and_once_and_shows_the_proof(memory
     assert "home city: Oslo" in profile.text
 
 
+async def test_the_sentence_of_a_value_is_not_said_again_where_its_message_has_no_full_stop(
+    memory: AsyncMemoryManager,
+) -> None:
+    await memory.capture("My birthday is on 14 June, put it in your calendar")
+    assert [one.text for one in await memory.profile() if "14 June" in one.text] == ["birthday: 14 June"]
+
+
 async def test_it_follows_what_is_said_corrected_and_forgotten(memory: AsyncMemoryManager) -> None:
     await memory.capture("I moved to Bergen.")
     (home,) = (one for one in await memory.profile() if one.memory.key == "home_city")
@@ -137,6 +144,8 @@ async def test_each_line_has_what_it_is_about() -> None:
         "I love jazz.": "tastes",
         "My sister's name is Hana.": "people",
         "I'm flying to Denver next month.": "plans",
+        "I just started as a physiotherapist at the hospital.": "work",
+        "I ran my first marathon in October.": "you",
     }
     async with AsyncMemoryManager(
         "ana", engine=MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder())

@@ -29,7 +29,11 @@ SECTIONS = ("identity", "constraint", "preference", "relation", "event", "fact")
 
 
 TOPICS: Mapping[str, Sequence[str]] = {
-    "you": ("My name is Ana.", "I am 34 years old, born in 1992, and I speak two languages."),
+    "you": (
+        "My name is Ana.",
+        "I am 34 years old, born in 1992, and I speak two languages.",
+        "I went there, I visited it and ran it once, last year, in the past.",
+    ),
     "home": (
         "I live in this city, in a flat with a garden.",
         "my home address, my house, the street where I live",
@@ -61,7 +65,6 @@ SUGGESTED = {
     "constraint": ("health", 0.2),
     "preference": ("tastes", 0.3),
     "relation": ("people", 0.12),
-    "event": ("plans", 0.2),
 }
 """The topic that a category suggests, and how much nearer it makes a line to it."""
 _EXAMPLES: WeakKeyDictionary[Embedder, np.ndarray] = WeakKeyDictionary()
@@ -97,9 +100,14 @@ def profile_lines(memories: Sequence[Memory]) -> list[ProfileLine]:
     """Return a line for each memory that the user can be known by, most important first."""
     trusted = [one for one in memories if one.trust > Trust.LOW]
     # The sentence from which a value was read says nothing that the value does not.
-    read = {one.source.quote for one in trusted if one.key is not None and one.source.quote is not None}
-    told = [one for one in trusted if one.key is not None or one.content not in read]
+    read = {_bare(one.source.quote) for one in trusted if one.key is not None and one.source.quote is not None}
+    told = [one for one in trusted if one.key is not None or _bare(one.content) not in read]
     return sorted((_line(one) for one in told), key=lambda one: (SECTIONS.index(one.section), one.memory.key is None))
+
+
+def _bare(text: str) -> str:
+    """Return a sentence without the mark at its end, which a message may lack."""
+    return text.strip().rstrip(".!")
 
 
 async def _with_topics(lines: Sequence[ProfileLine], embedder: Embedder) -> Sequence[ProfileLine]:

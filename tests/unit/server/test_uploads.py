@@ -42,6 +42,8 @@ async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_no
     first = await sent(running, ana, text=CHAT)
     assert (first["recorded"], first["skipped"]["small_talk"]) == (1, 1)
     assert (first["captured"], first["left_out"]) == (rehearsed["captured"], rehearsed["left_out"])
+    assert [one["content"] for one in rehearsed["learnt"]] == [one["content"] for one in first["learnt"]]
+    assert (first["learnt"][0]["change"], first["learnt"][0]["key"]) == ("new", "seat")
     again = await sent(running, ana, text=CHAT)
     assert (again["recorded"], again["refreshed"]) == (0, first["recorded"])
     held = (await running.client.get("/v1/memories", headers=ana)).json()["memories"]
@@ -49,6 +51,13 @@ async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_no
     undone = await running.client.post(f"/v1/imports/{first['import_id']}/undo", headers=ana)
     assert len(undone.json()["forgotten"]) == len(held)
     assert (await running.client.get("/v1/memories", headers=ana)).json()["memories"] == []
+
+
+async def test_a_chat_named_after_the_other_person_knows_the_user_as_on_the_command_line(running: Running) -> None:
+    ana = await running.caller("writer", "reader")
+    said = "12/03/2024, 21:15 - Ana: I am vegetarian.\n12/03/2024, 21:16 - Ben: I prefer aisle seats.\n"
+    known = await sent(running, ana, name="WhatsApp Chat with Ben.txt", text=said)
+    assert (known["captured"], known["speakers"]) == ({"diet": 1}, [])
 
 
 async def test_a_chat_that_does_not_say_who_the_user_is_tells_its_speakers(running: Running) -> None:

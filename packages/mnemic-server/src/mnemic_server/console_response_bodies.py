@@ -48,10 +48,12 @@ class PlaceFailed(ResponseBody):
 
 
 class FactLearnt(ResponseBody):
-    """A fact that an import stored (`change` is `new`), changed, or proposed (`waits`), and the values before it."""
+    """A fact that an import stored (`change` is `new`), changed, or proposed (`waits`), and the values before it;
+    without an identifier while it is only counted.
+    """
 
     change: str
-    memory_id: str
+    memory_id: str | None
     key: str | None
     content: str
     was: list[str]

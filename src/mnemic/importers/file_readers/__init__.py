@@ -86,9 +86,11 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
 
 
 def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
-    """Yield the items of a local file. Raises as `read_conversation` does."""
+    """Yield the items of a file that was sent: those that `read_conversation` reads from a file of this name. Raises as
+    it does.
+    """
     candidates, asked = importers(file_format)
-    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name, name)
+    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, conversation_name(name), name)
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:

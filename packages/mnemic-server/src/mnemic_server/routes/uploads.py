@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
-from mnemic.cli.file_import import Intake, Summary
+from mnemic.cli.file_import import LISTED, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse_beside
 from mnemic.errors import InvalidInput
 from mnemic.importers.file_readers import AUTO, Item, formats, read_bytes
@@ -107,6 +107,7 @@ async def _rehearse_items(piece: UploadPiece, items: list[Item], actor: Actor, s
         left_out=found.passed_over,
         skipped=found.skipped,
         failed=found.failed,
+        learnt=[{"change": "new", "memory_id": None, "was": [], **one} for one in found.facts[:LISTED]],
     )
 
 

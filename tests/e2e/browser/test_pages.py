@@ -149,6 +149,16 @@ async def test_the_keyboard_reaches_everything_and_the_focus_follows(enter: Ente
     await expect(forget).to_be_focused()
 
 
+async def test_a_question_does_not_stay_over_the_page_one_goes_on_to(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "mine")
+    await page.get_by_role("button", name="Forget:").first.click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.goto("/console#/live")
+    await expect(page.get_by_role("heading", level=1, name="Live")).to_be_visible()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 async def test_colours_are_chosen_here_and_stay_chosen(enter: Enter) -> None:
     page = await enter("ana", "light")
 

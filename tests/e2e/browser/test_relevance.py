@@ -41,13 +41,14 @@ async def test_the_meter_is_the_relevance_and_a_sentence_says_why(stage: Stage, 
     assert shown != pytest.approx([hit["score"] for hit in hits])
     assert max(shown) > 0.5
     first = page.get_by_role("article").first
-    await expect(first).to_contain_text("said by Ana on ")
+    await expect(first).to_contain_text("said by Ana")
 
 
 async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, f"search?q={QUESTION}")
     every = await meters(page)
+    await page.get_by_text("Filters").click()
     least = page.get_by_label("Minimum relevance (%)")
     await least.fill("50")
     await least.press("Enter")
@@ -83,6 +84,7 @@ async def test_hits_that_are_hardly_about_it_are_behind_a_summary(enter: Enter) 
 async def test_a_question_may_have_been_asked_on_another_day(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "search?q=seat%20last%20week")
+    await page.get_by_text("Filters").click()
     async with page.expect_request(lambda one: one.url.endswith("/v1/search")) as asked:
         await page.get_by_label("Asked on").fill("2026-03-02")
         await page.get_by_label("Asked on").press("Tab")

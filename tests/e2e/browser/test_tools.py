@@ -24,7 +24,6 @@ async def test_a_chat_is_counted_imported_and_found(enter: Enter, tmp_path: Path
     page = await enter("ana")
     await visit(page, "import")
     await page.get_by_label("File").set_input_files(file)
-    await page.get_by_role("button", name="Count only").click()
     await expect(page.get_by_text("Nothing has been imported.")).to_be_visible()
     await page.get_by_role("button", name="Import", exact=True).click()
     await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
@@ -55,9 +54,12 @@ async def test_the_zip_of_an_export_is_opened_in_the_browser(enter: Enter, tmp_p
     for file in (export, slack):
         await visit(page, "import")
         await page.get_by_label("File").set_input_files(file)
+        await expect(page.get_by_text("Nothing has been imported.")).to_be_visible()
+        if file == slack:
+            await expect(page.get_by_role("note")).to_contain_text("Enter your name in this chat: Ana Roy.")
+            await page.get_by_label("Your name in this chat").fill("Ana Roy")
         await page.get_by_role("button", name="Import", exact=True).click()
         await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
-    await expect(page.get_by_role("note")).to_contain_text("Enter your name in this chat: Ana Roy.")
     await visit(page, "search?q=rowed across Skadar")
     await expect(page.get_by_text("I once rowed across Skadar.").first).to_be_visible()
     await visit(page, "search?q=Halcyon")
@@ -75,14 +77,28 @@ async def test_a_chat_between_people_asks_for_the_users_name(enter: Enter, tmp_p
     page = await enter("ana")
     await visit(page, "import")
     await page.get_by_label("File").set_input_files(file)
-    await page.get_by_role("button", name="Count only").click()
     await expect(page.get_by_role("note")).to_contain_text("Enter your name in this chat: Ana, Ben.")
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_role("heading", name="Imported")).to_have_count(0)
     await page.get_by_label("Your name in this chat").fill("Ben")
     await page.get_by_role("button", name="Import", exact=True).click()
     await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
     await expect(page.get_by_text("Enter your name in this chat")).to_have_count(0)
-    await expect(page.get_by_text("Remembered from them")).to_be_visible()
+    await expect(page.get_by_role("link", name="Seat: aisle")).to_be_visible()
     assert await serious(page) == []
+    await page.get_by_role("button", name="Take this import back").click()
+    await expect(page.get_by_text("Taken back: ")).to_be_visible()
+
+
+async def test_a_chat_named_after_the_other_person_asks_nobody(enter: Enter, tmp_path: Path) -> None:
+    file = tmp_path / "WhatsApp Chat with Ben.txt"
+    file.write_text("12/03/2024, 21:15 - Ana: I am vegetarian.\n12/03/2024, 21:16 - Ben: Hello!\n", encoding="utf-8")
+    page = await enter("ana")
+    await visit(page, "import")
+    await page.get_by_label("File").set_input_files(file)
+    await expect(page.get_by_role("heading", name="Facts that would be kept")).to_be_visible()
+    await expect(page.get_by_text("Diet: vegetarian")).to_be_visible()
+    await expect(page.get_by_label("Your name in this chat")).to_be_hidden()
 
 
 async def test_a_long_chat_is_taken_in_by_several_requests(enter: Enter, tmp_path: Path) -> None:

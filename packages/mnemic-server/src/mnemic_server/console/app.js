@@ -1,7 +1,7 @@
 /** The frame around the pages: who is signed in, where one can go, and what is shown now. */
 
 import { session, signOut, whenSignedOut } from "./api.js";
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./components.js";
 import { GROUPS, mayOpen, pageAt } from "./page-list.js";
@@ -39,6 +39,8 @@ async function welcome() {
 /** Show the page that the address names. The focus goes to its title, where a reader's voice begins. */
 async function open() {
   if (who === null) return;
+  // A question belongs to the page that asked it.
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
@@ -83,13 +85,13 @@ function sidebar() {
     el("div", { class: "top" }, el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"), fold),
     el("nav", { id: "pages", "aria-label": "Pages" }, groups.map(({ title, places }) => [
       el("h2", {}, title),
-      el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, place.title)))),
+      el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: place.icon })), place.title)))),
     ])),
     el(
       "div",
       { class: "whoami" },
-      el("p", {}, el("strong", {}, who.user ?? "an application"), el("span", { class: "quiet" }, who.tenant)),
-      el("p", { class: "quiet" }, who.roles.join(", ")),
+      el("p", {}, el("strong", {}, who.user ?? "an application"), who.tenant !== "default" && el("span", { class: "quiet" }, who.tenant)),
+      el("p", { class: "quiet roles" }, who.roles.join(", ")),
       liveSign(),
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),

@@ -2,7 +2,8 @@
 
 import { Problem } from "./api.js";
 import { el, several } from "./dom.js";
-import { ago, dateTime, inWords, percent, spaced, statusWords } from "./labels.js";
+import { ago, dateTime, day, inWords, originWords, percent, sentence, spaced, statusWords } from "./labels.js";
+import { linkTo } from "./page-list.js";
 
 /** The head of a page: its title, which takes the focus when the page opens, and a line below it. */
 export function head(title, about, ...actions) {
@@ -58,17 +59,35 @@ export function tag(text) {
   return text ? el("span", { class: "tag" }, spaced(text)) : null;
 }
 
-/** Where a memory came from and how far it is believed, on one line; keys that the engine made itself are left out. */
-export function provenance(memory) {
+/** What stands for a value that is not kept, such as `[CARD#4ef8]`. */
+export const MARKER = /(\[[A-Z][A-Z_]+#\w+\])/;
+
+/** A text with its markers as labels. @param {string} text */
+export function masked(text) {
+  return several(text.split(MARKER).map((part) => (MARKER.test(part) ? el("span", { class: "tag" }, markerWords(part)) : part)));
+}
+
+/** What a marker stands for: "card". @param {string} marker */
+export function markerWords(marker) {
+  return spaced(marker.slice(1).split("#")[0].toLowerCase());
+}
+
+/** A memory in words that lead to its page. */
+export function linked(memory, text = sentence(memory)) {
+  return el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, masked(text));
+}
+
+/** Where a memory came from and, where it is not beyond doubt, how far it is believed; keys that the engine made itself are left out. `user`: what the person is called. */
+export function provenance(memory, user = "the user") {
+  const happened = memory.occurred_at && el("time", { datetime: memory.occurred_at, title: dateTime(memory.occurred_at) }, day(memory.occurred_at));
   return el(
     "p",
     { class: "meta" },
-    tag(memory.kind),
+    el("span", {}, originWords(memory.source, user)),
+    happened || when(memory.updated_at),
+    memory.trust !== "high" && el("span", {}, `${memory.trust} trust, ${percent(memory.confidence)} confident`),
+    memory.kind !== "long_term" && tag(memory.category === "message" ? "message" : memory.kind),
     memory.key && !memory.key.includes(":") && el("span", { class: "tag key" }, memory.key),
-    el("span", {}, memory.source.speaker ? `said by ${memory.source.speaker}` : spaced(memory.source.origin)),
-    el("span", {}, `trust ${memory.trust}`),
-    el("span", {}, `${percent(memory.confidence)} confident`),
-    memory.occurred_at ? el("span", {}, "on ", el("time", { datetime: memory.occurred_at, title: dateTime(memory.occurred_at) }, memory.occurred_at.slice(0, 10))) : when(memory.updated_at),
   );
 }
 
@@ -149,7 +168,7 @@ export function ask(title, body, { act, kind = "primary" }) {
 
 /** Confirmation of a permanent deletion. */
 export async function sureToForget(memory) {
-  const body = several(el("blockquote", {}, memory.content), el("p", {}, "It is deleted with all its versions. This cannot be undone."));
+  const body = several(el("blockquote", {}, masked(memory.content)), el("p", {}, "It is deleted with all its versions. This cannot be undone."));
   return (await ask("Forget this memory?", body, { act: "Forget it", kind: "danger" })) !== null;
 }
 

@@ -67,3 +67,9 @@ export function diff(old, fresh) {
     ),
   );
 }
+
+/** Two texts to stand beside each other: the old with what goes marked, the new with what comes. */
+export function sides(old, fresh) {
+  const runs = changes(old, fresh), only = (hidden) => el("p", { class: "diff whole" }, runs.filter(([kind]) => kind !== hidden).map(([kind, text]) => el(TAGS[kind], {}, text)));
+  return [only("new"), only("gone")];
+}

@@ -105,6 +105,22 @@ export function inWords(reason) {
   return detail ? `${words.replace(/\.$/, "")}: ${REASONS[detail] ?? spaced(detail)}` : words;
 }
 
+/** What a memory says: a value alone ("aisle") says nothing without the name of its key. */
+export function sentence({ key, content }) {
+  const whole = !key || key.includes(":") || (content.includes(" ") && /[.!?]$/.test(content));
+  const text = whole ? content : `${spaced(key)}: ${content}`;
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+const ORIGINS = { agent_inferred: "inferred by an agent", tool_output: "from a tool", operator: "set by the operator" };
+
+/** Who or what a memory comes from; `user` is what the person is called. */
+export function originWords({ origin, speaker, session }, user = "the user") {
+  if (speaker) return `said by ${speaker === "user" ? user : speaker === "assistant" ? "the assistant" : speaker}`;
+  if (origin === "import") return session ? `imported from “${session}”` : "imported";
+  return ORIGINS[origin] ?? `said by ${user}`;
+}
+
 /** How long memories of a kind are kept. A message is kept like any other memory; the days are those of an episode.
  * @param {{ kind: string, retention_days: number | null }} kind */
 export function keptFor({ kind, retention_days: days }) {

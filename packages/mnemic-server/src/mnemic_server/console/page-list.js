@@ -3,9 +3,9 @@
 const READERS = ["reader", "writer", "subject"];
 
 /**
- * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, service?: boolean, hidden?: boolean}} Place
+ * @typedef {{name: string, title: string, roles?: string[], personal?: boolean, service?: boolean, hidden?: boolean, icon?: string}} Place
  * A page is the module of its name in `pages/`. `personal` pages show one's own memory: an application has none.
- * `service` pages are for the service's own admins.
+ * `service` pages are for the service's own admins. `icon` is drawn on a square of 24.
  */
 
 /** @type {Array<{title: string, places: Place[]}>} */
@@ -13,34 +13,34 @@ export const GROUPS = [
   {
     title: "Memory",
     places: [
-      { name: "overview", title: "Overview" },
-      { name: "live", title: "Live", roles: ["writer"], personal: true },
-      { name: "search", title: "Search", roles: READERS, personal: true },
-      { name: "import", title: "Import", roles: ["writer"], personal: true },
-      { name: "entities", title: "People and things", roles: READERS, personal: true },
-      { name: "episodes", title: "Episodes", roles: READERS, personal: true },
+      { name: "overview", title: "Overview", icon: "M4 13h6V4H4zm10 7h6v-9h-6zM4 20h6v-4H4zM14 8h6V4h-6z" },
+      { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true, icon: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-7 8c0-4 3-6 7-6s7 2 7 6" },
+      { name: "search", title: "Search", roles: READERS, personal: true, icon: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zm5-2 4.5 4.5" },
+      { name: "live", title: "Live", roles: ["writer"], personal: true, icon: "M13 3 5 14h6l-1 7 8-11h-6z" },
+      { name: "import", title: "Import", roles: ["writer"], personal: true, icon: "M12 4v11m-4-4 4 4 4-4M5 20h14" },
+      { name: "entities", title: "People and things", roles: READERS, personal: true, icon: "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zm10 12a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM9 8l6 8" },
+      { name: "episodes", title: "Episodes", roles: READERS, personal: true, icon: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3 2" },
       { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true },
     ],
   },
   {
-    title: "Care",
+    title: "Watch",
     places: [
-      { name: "review", title: "Review desk", roles: ["reviewer", "subject"] },
-      { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true },
+      { name: "review", title: "Review desk", roles: ["reviewer", "subject"], icon: "M4 4h16v16H4zm4 8 3 3 5-6" },
+      { name: "runs", title: "Runs", roles: READERS, personal: true, icon: "m7 4 12 8-12 8z" },
+      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"], icon: "M4 18a9 9 0 1 1 16 0m-8-4 4-5" },
     ],
   },
   {
-    title: "Operation",
+    title: "Operate",
     places: [
-      { name: "runs", title: "Runs", roles: READERS, personal: true },
-      { name: "users", title: "Users", roles: ["operator"] },
-      { name: "keys", title: "API keys", roles: ["operator", "admin"] },
-      { name: "webhooks", title: "Webhooks", roles: ["operator"] },
-      { name: "audit", title: "Audit", roles: ["operator"] },
-      { name: "policy", title: "Policy", roles: ["operator"] },
-      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"] },
-      { name: "tenants", title: "Tenants", service: true },
-      { name: "settings", title: "Settings", service: true },
+      { name: "users", title: "Users", roles: ["operator"], icon: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zm-6 9c0-4 3-6 6-6s6 2 6 6m1-15.5a3.5 3.5 0 0 1 0 6.5m2 3.5c2 1 3 2.5 3 5.5" },
+      { name: "keys", title: "API keys", roles: ["operator", "admin"], icon: "M8 17a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm4-4h9m-3 0v4" },
+      { name: "webhooks", title: "Webhooks", roles: ["operator"], icon: "m10 14-6 6m10-10 6-6m0 0h-5m5 0v5M4 20h5m-5 0v-5" },
+      { name: "audit", title: "Audit", roles: ["operator"], icon: "M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01" },
+      { name: "policy", title: "Policy", roles: ["operator"], icon: "m12 3 8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6z" },
+      { name: "tenants", title: "Tenants", service: true, icon: "M5 21V4h9v17M14 9h5v12M8 8h3m-3 4h3m-3 4h3m-8 5h18" },
+      { name: "settings", title: "Settings", service: true, icon: "M4 7h10m4 0h2M4 17h2m4 0h10M16 5v4M8 15v4" },
     ],
   },
 ];

@@ -1,64 +1,85 @@
 /** What holds now of the person who is signed in, in groups: each sentence with its proof and age, corrected in place. */
 
 import { call } from "./api.js";
-import { ask, attempt, button, empty, field, panel, sureToForget, when } from "./components.js";
+import { ask, attempt, button, empty, linked, sureToForget, when } from "./components.js";
 import { el, several } from "./dom.js";
-import { counted, day } from "./labels.js";
-import { linkTo } from "./page-list.js";
+import { counted, day, originWords } from "./labels.js";
+import { linkTo, mayOpen, placeNamed } from "./page-list.js";
 
 const GROUPS = [["you", "You"], ["home", "Home"], ["work", "Work"], ["health", "Health"], ["tastes", "Tastes"], ["people", "People"], ["plans", "Plans"]];
 /** More than anybody reads; the service cuts by tokens. */
 const EVERYTHING = 100000;
 
-/** The panel, and a function that reads it anew. @param {AbortSignal} signal */
-export function profile(signal) {
+/** Ways to something that is remembered, for somebody of whom nothing is. */
+export function firstSteps(who) {
+  const may = (name) => mayOpen(placeNamed(name), who);
+  return el("div", { class: "actions" },
+    may("live") && el("a", { class: "button primary", href: linkTo("live") }, "Remember something"),
+    may("import") && el("a", { class: "button", href: linkTo("import") }, "Import your chats"));
+}
+
+/** The panel, and a function that reads it anew. @param {any} who @param {AbortSignal} signal */
+export function profile(who, signal) {
   const body = el("div", {});
-  const words = el("input", { type: "search", name: "known", autocomplete: "off" });
-  const chosen = new Map();
+  const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Find in it", "aria-label": "Find in it" });
+  const chosen = new Map(), count = el("p", { class: "quiet", role: "status" });
   const bulk = button("Forget the chosen", () => forgetAll(chosen, fill), { kind: "danger", hidden: true });
+  const many = button("Choose several", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
+  const choosing = (on) => {
+    body.classList.toggle("choosing", on);
+    many.setAttribute("aria-pressed", String(on));
+    if (!on) chosen.clear();
+    draw();
+    tally();
+  };
+  const tally = () => {
+    bulk.hidden = chosen.size === 0;
+    bulk.textContent = `Forget ${counted(chosen.size, "memory", "memories")}`;
+  };
   const choose = (line, on) => {
     if (on) chosen.set(line.memory.memory_id, line);
     else chosen.delete(line.memory.memory_id);
-    bulk.hidden = chosen.size === 0;
-    bulk.textContent = `Forget ${counted(chosen.size, "memory", "memories")}`;
+    tally();
   };
   let lines = [];
   const draw = () => {
     const asked = words.value.trim().toLowerCase();
     const shown = lines.filter(({ text, memory }) => `${text} ${memory.source.quote ?? ""}`.toLowerCase().includes(asked));
-    body.replaceChildren(groups(shown, asked, (line) => sentence(line, chosen.has(line.memory.memory_id), choose, fill)));
+    bar.hidden = lines.length === 0;
+    count.textContent = asked ? `${shown.length} of ${counted(lines.length, "sentence")}` : counted(lines.length, "sentence");
+    body.replaceChildren(groups(shown, asked, who, (line) => row(line, chosen.has(line.memory.memory_id), choose, fill)));
   };
   const fill = async () => {
     lines = (await call("GET", "/v1/profile", { query: { max_tokens: EVERYTHING }, signal })).known_lines;
-    [...chosen.keys()].forEach((one) => choose({ memory: { memory_id: one } }, false));
+    chosen.clear();
+    tally();
     draw();
   };
   words.addEventListener("input", draw);
-  return { node: panel("What holds now", el("div", { class: "inline" }, field("Find in it", words), bulk), body), fill };
+  const bar = el("div", { class: "bar" }, words, count, el("div", { class: "actions" }, bulk, many));
+  return { node: el("section", { class: "panel", "aria-label": "What holds now" }, bar, body), fill };
 }
 
-function groups(lines, asked, row) {
-  if (lines.length === 0) return asked ? empty("Nothing of that", "Try another word, or Search, which looks at everything.") : empty("Nothing is remembered about you", "When something is, you will see it here.");
+function groups(lines, asked, who, each) {
+  if (lines.length === 0) return asked ? empty("Nothing of that", "Try another word, or Search, which looks at everything.") : empty("Nothing is remembered about you", "Say something as you would to an agent, or bring your chats along.", firstSteps(who));
   return several(GROUPS.map(([topic, title]) => {
     const own = lines.filter((line) => line.topic === topic);
-    return own.length > 0 && el("section", { class: "group" }, el("h3", {}, title), el("ul", { class: "rows" }, own.map(row)));
+    return own.length > 0 && el("section", { class: "group" }, el("h2", {}, title), el("ul", { class: "rows" }, own.map(each)));
   }));
 }
 
-function sentence(line, isChosen, choose, fill) {
+function row(line, isChosen, choose, fill) {
   const { memory } = line, path = `/v1/memories/${encodeURIComponent(memory.memory_id)}`;
   const text = line.text[0].toUpperCase() + line.text.slice(1);
   const box = el("input", { type: "checkbox", checked: isChosen, "aria-label": `Choose: ${text}`, on: { change: () => choose(line, box.checked) } });
   const gone = async () => (await sureToForget(memory)) && (await attempt(() => call("DELETE", path), "Forgotten.")) && fill();
-  const said = memory.source.quote && memory.source.quote !== memory.content && el("q", {}, memory.source.quote);
-  return el("li", { class: "row" },
-    el("div", { class: "known" }, box, el("div", {},
-      el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, text),
-      el("p", { class: "meta" }, said, memory.source.speaker && el("span", {}, `said by ${memory.source.speaker}`), dated(memory)),
-      memory.supersedes.length > 0 && before(path))),
+  const said = memory.source.quote && !memory.source.quote.startsWith(memory.content.replace(/[.!]$/, "")) && el("q", {}, memory.source.quote);
+  const node = el("li", { class: "known" }, box, linked(memory, text),
+    el("p", { class: "meta" }, said, el("span", {}, originWords(memory.source, "you")), dated(memory), memory.supersedes.length > 0 && before(path)),
     el("div", { class: "actions" },
-      button("Correct", () => correct(path, memory, fill), { kind: "quiet", "aria-label": `Correct: ${text}` }),
+      button("Correct", () => correct(node, path, memory, fill), { kind: "quiet", "aria-label": `Correct: ${text}` }),
       button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${text}` })));
+  return node;
 }
 
 /** When it is to be, since when it holds, or how old it is. */
@@ -74,18 +95,28 @@ function before(path) {
     if (!details.open || list.childElementCount > 0) return;
     await attempt(async () => {
       const { earlier } = await call("GET", `${path}/lineage`);
-      list.append(several(earlier.map((one) => el("li", {}, el("a", { href: linkTo("memory", one.memory_id) }, one.content), " ", el("span", { class: "quiet" }, `until ${day(one.valid_to ?? one.updated_at)}`)))));
+      list.append(several(earlier.map((one) => el("li", {}, linked(one), " ", el("span", { class: "quiet" }, `until ${day(one.valid_to ?? one.updated_at)}`)))));
     }, "");
   };
-  const details = el("details", { class: "why", on: { toggle: open } }, el("summary", {}, "Was before"), list);
+  const details = el("details", { on: { toggle: open } }, el("summary", {}, "Was before"), list);
   return details;
 }
 
-async function correct(path, memory, fill) {
-  const text = el("textarea", { name: "content", rows: "3", required: true, maxlength: "8192" }, memory.content);
-  const given = await ask("Correct this memory", field("What it should say", text, "The current text is kept as an earlier version."), { act: "Save" });
+/** The words become a field where they stand; Escape leaves them as they were. */
+function correct(node, path, memory, fill) {
+  const kept = [...node.childNodes];
+  const text = el("textarea", { name: "content", rows: "2", required: true, maxlength: "8192", "aria-label": "What it should say" }, memory.content);
+  const close = () => (node.classList.remove("open"), node.replaceChildren(...kept), node.querySelector(".actions button").focus());
   const back = async () => (await attempt(() => call("POST", `${path}/rollback`, { body: { version: memory.version } }), "It says again what it said.")) && fill();
-  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected.", back))) await fill();
+  const save = async (event) => {
+    event.preventDefault();
+    if (await attempt(() => call("PATCH", path, { body: { content: text.value }, ifMatch: memory.version }), "Corrected.", back)) await fill();
+  };
+  node.classList.add("open");
+  node.replaceChildren(el("form", { class: "inplace", on: { submit: save, keydown: (event) => event.key === "Escape" && close() } }, text,
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Save"), button("Cancel", close), el("span", { class: "quiet" }, "The current text is kept as an earlier version."))));
+  text.focus();
+  text.setSelectionRange(text.value.length, text.value.length);
 }
 
 async function forgetAll(chosen, fill) {

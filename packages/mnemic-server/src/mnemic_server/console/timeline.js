@@ -3,7 +3,6 @@
 import { el, svg } from "./dom.js";
 import { day, statusWords } from "./labels.js";
 
-const WIDTH = 900;
 const LEFT = 92;
 const ROW = 26;
 
@@ -12,15 +11,16 @@ const ROW = 26;
 /** @param {Span[]} spans from top to bottom; `until` null: it holds */
 export function timeline(spans) {
   const now = Date.now();
+  const width = innerWidth < 560 ? 420 : 900; // drawn as wide as the window lets it be read
   const first = Math.min(...spans.map((span) => span.from));
   const last = Math.max(now, ...spans.map((span) => span.until ?? 0));
-  const across = (moment) => LEFT + ((moment - first) / Math.max(1, last - first)) * (WIDTH - LEFT - 20);
+  const across = (moment) => LEFT + ((moment - first) / Math.max(1, last - first)) * (width - LEFT - 20);
   const height = spans.length * ROW + 24;
   const said = spans.map((span) => `${span.label}, ${statusWords(span.status)}: ${dayOf(span.from)} to ${span.until ? dayOf(span.until) : "now"}`);
   return el(
     "figure",
     { class: "timeline" },
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": said.join("; ") },
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.join("; ") },
       svg("line", { class: "now", x1: across(now), x2: across(now), y1: 0, y2: height - 18 }),
       spans.map((span, at) => bar(span, at, across)),
       svg("text", { x: LEFT, y: height - 6 }, dayOf(first)),

@@ -2,21 +2,19 @@
 
 import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
-import { attempt, badge, button, choice, empty, failure, field, head, panel, say, sureToForget, tag } from "../components.js";
+import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget, tag } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { rating, ratings } from "../rating.js";
 import { counted, inWords, number, spaced } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
-/** What stands for a value that is not kept, such as `[CARD#4ef8]`. */
-const MARKER = /(\[[A-Z][A-Z_]+#\w+\])/;
 const KINDS = [["long_term", "long term: true until changed"], ["episodic", "episodic: an event"]];
 const path = (memoryId) => `/v1/memories/${encodeURIComponent(memoryId)}`;
 
 /** @param {any} context */
 export function show({ signal }) {
   const words = el("textarea", { name: "message", rows: "4", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
-  const masked = el("p", { class: "hint", "aria-live": "polite" });
+  const preview = el("p", { class: "hint", "aria-live": "polite" });
   const said = el("ol", { class: "said" }), shown = el("div", { class: "stack", "aria-live": "polite" });
   const [capture, add] = [sender("/v1/capture"), sender("/v1/memories")];
   const exact = wordForWord();
@@ -26,7 +24,7 @@ export function show({ signal }) {
     clearTimeout(typing);
     typing = setTimeout(async () => {
       const content = words.value, kept = content.trim() && (await mask(content).catch(() => content));
-      if (words.value === content) masked.replaceChildren(...(MARKER.test(kept) ? ["It would be kept as: ", marked(kept)] : []));
+      if (words.value === content) preview.replaceChildren(...(MARKER.test(kept) ? ["It would be kept as: ", masked(kept)] : []));
     }, 400);
   });
   const send = async () => {
@@ -39,9 +37,9 @@ export function show({ signal }) {
       // What is typed while the answer is on its way is the next message.
       if (words.value.trim() === content) {
         form.reset();
-        masked.replaceChildren();
+        preview.replaceChildren();
       }
-      line.replaceChildren(marked(await mask(content)));
+      line.replaceChildren(masked(await mask(content)));
       await tell(report, content, line);
     } catch (problem) {
       if (signal.aborted) return;
@@ -72,7 +70,7 @@ export function show({ signal }) {
   };
   words.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && (event.preventDefault(), send()));
   const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), send()) } },
-    field("A message", words, "Enter sends it. What is read from it is kept, until you undo it here."), masked, exact.node,
+    field("A message", words, "Enter sends it. What is read from it is kept, until you undo it here."), preview, exact.node,
     el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")));
   const tries = el("div", { class: "tries" }, TRY.map((text) => button(text, () => (words.value = text, words.focus(), words.dispatchEvent(new Event("input"))), { kind: "quiet" })));
   shown.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
@@ -115,9 +113,9 @@ function row({ receipt, memory, ended }, changed) {
   const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row" },
     el("div", {},
-      el("p", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, named(memory), marked(memory.content))),
+      el("p", {}, linked(memory)),
       ended.map((old) => el("p", { class: "diff" }, "replaces ", el("del", {}, old.content))),
-      el("p", { class: "meta" }, state, tag(memory.kind), tag(memory.category), receipt.reason && el("span", {}, inWords(receipt.reason))),
+      el("p", { class: "meta" }, state, memory.kind !== "long_term" && tag(memory.kind), tag(memory.category), receipt.reason && el("span", {}, inWords(receipt.reason))),
       el("details", {}, el("summary", {}, "What each step decided"),
         el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))),
     back);
@@ -129,22 +127,13 @@ function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, written
   const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome))].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
   const markers = new Set(written.flatMap(({ memory }) => memory.content.match(new RegExp(MARKER, "g")) ?? []));
   const lines = [
-    ...[...markers].map((one) => `Masked before it was stored: ${kindOf(one)}.`),
+    ...[...markers].map((one) => `Masked before it was stored: ${markerWords(one)}.`),
     ...refused,
     ...skipped.filter(({ reason }) => reason !== "memory_request").map(({ reason }) => `A part is not kept: ${inWords(reason)}.`),
     ...receipts.flatMap((one) => one.clamped.map((limit) => `Limited by policy: ${spaced(limit)}.`)),
     ...[...errors, ...receipts.flatMap((one) => [...one.warnings, ...one.degraded])].map(inWords),
   ];
   return lines.length > 0 && panel("What was held back, and why", el("ul", { class: "rows" }, lines.map((text) => el("li", {}, text))));
-}
-
-/** The name of what a value is of: "home city: ". */
-const named = (memory) => memory.key && !memory.key.includes(":") && `${spaced(memory.key)}: `;
-const kindOf = (marker) => spaced(marker.slice(1).split("#")[0].toLowerCase());
-
-/** A text with its markers as labels. */
-function marked(text) {
-  return several(text.split(MARKER).map((part) => (MARKER.test(part) ? el("span", { class: "tag" }, kindOf(part)) : part)));
 }
 
 /** What the message asks of memory itself; it is done only here, when it is confirmed. */
@@ -168,7 +157,7 @@ async function block(query, signal) {
   return several(
     el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
     el("pre", { class: "block", tabindex: "0" }, made.text),
-    el("details", { open: true }, el("summary", {}, "Each memory in it, and why"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
-      el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, named(memory), marked(memory.content)), el("p", { class: "meta" }, why)),
+    el("details", {}, el("summary", {}, "Why each memory is in it, and was it right?"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
+      el("div", {}, linked(memory), el("p", { class: "meta" }, why)),
       rating(memory, rated.get(memory.memory_id)))))));
 }

@@ -3,10 +3,10 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { ask, attempt, badge, button, empty, facts, field, head, panel, sureToForget, table, when } from "../components.js";
+import { ask, attempt, badge, button, empty, facts, field, head, masked, panel, sureToForget, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
-import { counted, dateTime, day, percent, spaced } from "../labels.js";
+import { counted, dateTime, day, originWords, percent, sentence, spaced } from "../labels.js";
 
 /** What was done with a memory, as people say it. */
 const DONE = { created: "remembered", updated: "corrected", injected: "put before a model", superseded: "replaced", approved: "approved", pending_review: "sent to review", refreshed: "confirmed", merged: "joined", restored: "brought back", rolled_back: "set back" };
@@ -24,8 +24,8 @@ export async function show({ argument: memoryId, who, signal }) {
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
-    head(memory.content, null, changeable && [button("Correct", () => correct(path, memory)), memory.supersedes.length > 0 && button("Undo", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
-    el("p", { class: "meta" }, badge(memory.status), el("span", {}, `version ${memory.version}`), when(memory.updated_at)),
+    head(masked(sentence(memory)), null, changeable && [button("Correct", () => correct(path, memory), { kind: "primary" }), memory.supersedes.length > 0 && button("Restore the previous", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    el("p", { class: "meta" }, badge(memory.status), el("span", {}, originWords(memory.source)), when(memory.updated_at)),
     el("div", { class: "halves" }, panel("About it", about(memory)), panel("Where it came from", source(memory))),
     panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), relatives(lineage)),
     panel("Versions", history(path, versions, changeable)),
@@ -35,12 +35,10 @@ export async function show({ argument: memoryId, who, signal }) {
 
 function about(memory) {
   return facts([
-    ["Kind", spaced(memory.kind)],
     ["Key", memory.key && el("code", {}, memory.key)],
-    ["Category", memory.category],
+    ["Kind", [spaced(memory.kind), memory.category].filter(Boolean).join(", ")],
     ["Belongs to", `${memory.level} ${memory.owner}`],
-    ["Confidence", percent(memory.confidence)],
-    ["Trust", memory.trust],
+    ["Believed", `${memory.trust} trust, ${percent(memory.confidence)} confident`],
     ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
     ["True from", memory.valid_from && day(memory.valid_from)],
     ["True until", memory.valid_to && day(memory.valid_to)],
@@ -50,15 +48,14 @@ function about(memory) {
   ]);
 }
 
-function source({ source: from, context, conflicts_with: conflicts, created_at: created }) {
+function source({ source: from, content, context, conflicts_with: conflicts, created_at: created }) {
   return several(
-    from.quote && el("blockquote", {}, from.quote),
+    from.quote && from.quote !== content && el("blockquote", {}, from.quote),
     facts([
-      ["Channel", spaced(from.origin)],
-      ["Said by", from.speaker],
-      ["In session", from.session],
+      ["From", originWords(from)],
+      ["Conversation", from.session],
       ["Reference", from.ref && el("code", {}, from.ref)],
-      ["Said right before", context],
+      ["Context", context],
       ["First remembered", dateTime(created)],
       ["Contradicts", links(conflicts)],
     ]),
@@ -77,12 +74,10 @@ function relatives({ earlier, later }) {
 
 function seen(uses) {
   if (uses.length === 0) return el("p", { class: "quiet" }, "It has not been used yet.");
-  return table("What was done with this memory", ["When", "What", "Version", "By", "Run"], uses.map((use) => [
+  return table("What was done with this memory", ["When", "What", "Run"], uses.map((use) => [
     when(use.at),
-    DONE[use.action] ?? spaced(use.action),
-    use.version,
-    use.mine ? "you" : "somebody else",
-    use.run_id ? el("a", { href: linkTo("runs", use.run_id) }, "open the run") : "",
+    `${DONE[use.action] ?? spaced(use.action)}${use.mine ? "" : " by somebody else"}`,
+    use.run_id ? el("a", { href: linkTo("runs", use.run_id) }, "open") : "",
   ]));
 }
 
@@ -109,8 +104,8 @@ async function rollback(path, version, now = null) {
 }
 
 async function undo(path) {
-  const sure = await ask("Restore the previous memory?", el("p", {}, "This memory is closed and the previous one is in use again. Both stay in the history."), { act: "Undo" });
-  if (sure && (await attempt(() => call("POST", `${path}/undo`), "Undone."))) reload();
+  const sure = await ask("Restore the previous memory?", el("p", {}, "This memory is closed and the previous one is in use again. Both stay in the history."), { act: "Restore it" });
+  if (sure && (await attempt(() => call("POST", `${path}/undo`), "Restored."))) reload();
 }
 
 async function correct(path, memory) {

@@ -2,49 +2,46 @@
 
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../dom.js";
-import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../components.js";
+import { ask, attempt, button, choice, empty, facts, field, head, linked, paged, panel, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { profile } from "../profile.js";
+import { firstSteps, profile } from "../profile.js";
 import { counted, dateTime, erasedWords, number, spaced } from "../labels.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
 
 /** @param {any} context */
 export async function show({ who, signal }) {
-  const subject = who.roles.includes("subject");
-  const [{ consents }, { keys }, { memories }] = await Promise.all([
-    call("GET", "/v1/consents", { signal }),
-    call("GET", "/v1/keys/own", { signal }),
-    call("GET", "/v1/memories", { query: { limit: 200 }, signal }),
-  ]);
-  const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
-  const known = profile(signal), remembered = held();
-  await known.fill();
-  const anew = () => (remembered.fill(), known.fill());
+  const subject = who.roles.includes("subject"), known = profile(who, signal), remembered = held(who), allowed = el("div", { class: "stack" });
+  const decide = async () => {
+    const [{ consents }, { memories }] = await Promise.all([call("GET", "/v1/consents", { signal }), call("GET", "/v1/memories", { query: { limit: 200 }, signal })]);
+    allowed.replaceChildren(decisions(consents, memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"))));
+  };
+  const [{ keys }] = await Promise.all([call("GET", "/v1/keys/own", { signal }), known.fill(), decide()]);
+  const anew = () => Promise.all([remembered.fill(), known.fill(), decide()]);
   return several(
-    head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Download my data", () => takeAlong())),
+    head("My memory", "What is remembered about you, and what you can do about it.", subject && [button("Read it as a page", asPage), button("Download my data", takeAlong)]),
     known.node,
     remembered.node,
-    panel("Your decisions", decisions(consents, inUse)),
-    panel("Keys that open your memory", opening(keys)),
-    subject && panel("Erase everything", erasure(who, anew)),
+    el("div", { class: "halves" },
+      panel("What may be kept", allowed),
+      el("div", { class: "stack" }, panel("Who can open it", opening(keys)), subject && panel("Erase everything", erasure(who, anew)))),
   );
 }
 
-function held() {
+function held(who) {
   const kind = choice(KINDS, { name: "kind" });
   const list = el("div", {});
   const fill = () => {
     const node = paged(
       (cursor) => call("GET", "/v1/memories", { query: { limit: 20, before: cursor, kinds: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
       row,
-      empty("Nothing is remembered about you", "When something is, you will see it here."),
+      empty("Nothing is stored", "No message and no fact.", firstSteps(who)),
     );
     list.replaceChildren(node);
   };
   kind.addEventListener("change", fill);
   const details = el("details", { on: { toggle: () => details.open && fill() } }, el("summary", {}, "Show it, newest first"), field("Of the kind", kind), list);
-  return { node: panel("Everything that is stored", details), fill: () => details.open && fill() };
+  return { node: panel("Everything that is stored", el("p", { class: "quiet" }, "The sentences above, the messages they were read from, and whatever else is kept for you."), details), fill: () => details.open && fill() };
 }
 
 function row(memory) {
@@ -52,7 +49,7 @@ function row(memory) {
     if ((await sureToForget(memory)) && (await attempt(() => call("DELETE", `/v1/memories/${encodeURIComponent(memory.memory_id)}`), "Forgotten."))) item.remove();
   };
   const item = el("div", { class: "row" },
-    el("div", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), provenance(memory)),
+    el("div", {}, linked(memory), provenance(memory, "you")),
     el("div", { class: "actions" },
       el("a", { class: "button quiet", href: linkTo("memory", memory.memory_id), "aria-label": `See or correct: ${memory.content}` }, "See or correct"),
       button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${memory.content}` })));
@@ -64,21 +61,21 @@ function decisions(consents, inUse) {
   const list = el("ul", { class: "rows" });
   const draw = () => {
     const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
-    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is stored under a key, and you have not made any decisions.")] : keys.map((key) => el("li", { class: "row short" },
+    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is kept under a topic yet.")] : keys.map((key) => el("li", { class: "row short" },
       el("div", { class: "meta" }, el("strong", {}, spaced(key)), stand(consents[key])),
       el("div", { class: "actions" },
         consents[key] !== true && button("Allow", () => allow(key), { kind: "quiet", "aria-label": `Allow ${key}` }),
         consents[key] !== false && button("Withdraw", () => withdraw(key), { kind: "quiet danger-text", "aria-label": `Withdraw consent for ${key}` }))))));
   };
   const allow = async (key) => {
-    if (await attempt(() => call("PUT", `/v1/consents/${encodeURIComponent(key)}`), `Memories under ${key} may be kept and used.`)) {
+    if (await attempt(() => call("PUT", `/v1/consents/${encodeURIComponent(key)}`), `What concerns ${spaced(key)} may be kept and used.`)) {
       consents[key] = true;
       draw();
     }
   };
   const withdraw = async (key) => {
     const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
-    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing will be stored or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Also erase what is stored under it"))), { act: "Withdraw", kind: "danger" });
+    const given = await ask(`Withdraw consent for ${spaced(key)}?`, several(el("p", {}, "From now on nothing will be stored or used under this topic."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Also erase what is stored under it"))), { act: "Withdraw", kind: "danger" });
     if (!given) return;
     const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was stored is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);
@@ -88,9 +85,9 @@ function decisions(consents, inUse) {
     }
   };
   const key = el("input", { name: "key", required: true, maxlength: "128", autocomplete: "off" });
-  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow another key", key), el("button", { type: "submit", class: "button" }, "Allow"));
+  const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow another topic", key), el("button", { type: "submit", class: "button" }, "Allow"));
   draw();
-  return several(el("p", { class: "quiet" }, "For each key you decide whether anything may be stored and used under it. Sensitive keys need your consent first."), list, form);
+  return several(el("p", { class: "quiet" }, "You decide for each topic whether it may be kept and used. A sensitive one is kept only once you allow it."), list, form);
 }
 
 function stand(decided) {
@@ -100,14 +97,18 @@ function stand(decided) {
 
 /** Whoever made them: nobody gets a key to somebody's memory behind their back. */
 function opening(keys) {
-  if (keys.length === 0) return el("p", { class: "quiet" }, "No key was created for you. You reach your memory through your sign-in provider.");
+  if (keys.length === 0) return el("p", { class: "quiet" }, "No API key was made for you: you come in through your sign-in provider.");
   return several(
-    el("p", { class: "quiet" }, "Anyone who holds one of these keys can act as you. If you do not recognise one, ask who created it and have it revoked."),
+    el("p", { class: "quiet" }, "Whoever holds one of these API keys can act as you. If you do not know one, ask who made it and have it revoked."),
     el("ul", { class: "rows" }, keys.map((key) => el("li", { class: "row" },
       el("div", {},
-        el("p", { class: "content" }, key.label || key.key_id),
+        el("p", { class: "content" }, key.label || several("Key ", el("code", {}, `…${key.key_id.slice(-6)}`))),
         el("p", { class: "meta" }, el("span", {}, key.roles.join(", ")), el("span", {}, "made ", when(key.created_at), ` by ${key.created_by}`),
           el("span", {}, key.last_used_at ? several("used ", when(key.last_used_at)) : "never used")))))));
+}
+
+async function asPage() {
+  await attempt(async () => download("my-memory.html", await fetchFile("/v1/export/subject?form=html")), "Everything held about you is in my-memory.html: open it in a browser.");
 }
 
 async function takeAlong() {
@@ -145,7 +146,7 @@ function receiptCard(receipt) {
   }, "");
   return el("article", { class: "receipt" },
     el("h3", {}, receipt.complete ? "Everything is erased" : "The erasure is not complete yet"),
-    facts([["Receipt", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).filter(([, count]) => count).map(([what, count]) => [erasedWords(what), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
+    facts([["Number", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).filter(([, count]) => count).map(([what, count]) => [erasedWords(what).replace(/^./, (letter) => letter.toUpperCase()), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
     el("div", { class: "actions" },
       button("Save the receipt", () => download(`erasure-${receipt.receipt_id}.json`, new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }))),
       button("Check that nothing is left", verify, { kind: "primary" })),

@@ -4,7 +4,8 @@ import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { button, empty, head, panel, table, tag, when } from "../components.js";
+import { button, empty, head, linked, panel, provenance, table } from "../components.js";
+import { firstSteps } from "../profile.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
 import { counted, listWords, number, percent, size, spaced } from "../labels.js";
 
@@ -20,7 +21,7 @@ export async function show({ who, signal }) {
   const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found) : await own(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
-  return several(head("Overview", `Signed in as ${who.user ?? "an application"} of the tenant ${who.tenant}.`), body);
+  return several(head("Overview", operator ? `The memory of ${who.tenant === "default" ? "this service" : who.tenant}: what needs you, what it costs, how fast it is.` : "What is known about you, and what is new."), body);
 }
 
 async function installation(who, signal, found) {
@@ -37,7 +38,8 @@ async function installation(who, signal, found) {
   }
   return several(
     panel("What needs attention", wrong(state, quotas, webhooks), found),
-    panel("What it costs", figures(state, rows, total), activityCharts(days)),
+    figures(state, rows, total),
+    panel("Growth and use", activityCharts(days)),
     panel("How fast it answers", latencies(state.process.latency)));
 }
 
@@ -46,13 +48,15 @@ async function own(who, signal) {
   const [known, queue, newest] = await Promise.all([
     may("search") && call("GET", "/v1/profile", { query: { max_tokens: 300 }, signal }),
     may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
-    may("search") && call("GET", "/v1/memories", { query: { limit: 5 }, signal }),
+    may("search") && call("GET", "/v1/memories", { query: { limit: 5, kinds: "long_term" }, signal }),
   ]);
+  const lines = known ? known.known_lines : [];
   return several(
     queue && queue.waiting > 0 && el("p", { class: "note" }, link(`${counted(queue.waiting, "memory waits", "memories wait")} for a decision.`, "review")),
+    newest && newest.memories.length === 0 && lines.length === 0 && panel(null, empty("Nothing remembered yet", "What you tell an agent, and what your chats say, appears here.", firstSteps(who))),
     el("div", { class: "halves" },
-      known && known.known_lines.length > 0 && panel("What holds now", el("ul", { class: "rows" }, known.known_lines.map(({ text, memory }) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, text[0].toUpperCase() + text.slice(1))))), el("p", {}, el("a", { href: "#/mine" }, "All of it, with its proof"))),
-      newest && panel("Newest memories", latest(newest.memories, may("live")))));
+      lines.length > 0 && panel("What holds now", el("ul", { class: "rows" }, lines.map(({ text, memory }) => el("li", {}, linked(memory, text[0].toUpperCase() + text.slice(1))))), may("mine") && el("p", {}, link("All of it, with its proof", "mine"))),
+      newest && newest.memories.length > 0 && panel("Newest memories", el("ul", { class: "rows" }, newest.memories.map((memory) => el("li", {}, linked(memory), provenance(memory, "you")))))));
 }
 
 function sum(rows, name) {
@@ -70,7 +74,7 @@ function figures({ process }, rows, total) {
     tile("Memories held", number(total), `${size(sum(rows, "bytes"))}, ${number(sum(rows, "recent"))} in the last 24 hours`),
     tile("Calls of the model", number(calls), calls === 0 ? "none: rules read the messages" : `${number(sent)} tokens sent, ${number(got)} received`),
     tile("Searches with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "no search yet" : `of ${number(found + nothing)}`),
-    tile("95% of searches within", search ? `${number(search.p95_ms)} ms` : "–", search ? `half of them within ${number(search.p50_ms)} ms` : "no search yet"));
+    tile("Search takes", search ? `${number(search.p50_ms)} ms` : "–", search ? `95 of 100 within ${number(search.p95_ms)} ms` : "no search yet"));
 }
 
 /** What does not work, is behind, full or slow, in sentences; said also when all is well. */
@@ -86,7 +90,7 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
     ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => link(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks")),
   ].filter(Boolean);
   if (lines.length === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind, nothing waiting.");
-  return el("ul", { class: "rows" }, lines.map((line) => el("li", {}, line)));
+  return el("ul", { class: "rows attention" }, lines.map((line) => el("li", {}, line)));
 }
 
 const link = (words, place) => el("a", { href: linkTo(place) }, words);
@@ -109,21 +113,16 @@ async function examine(found, signal) {
   }
 }
 
-function latest(memories, may) {
-  if (memories.length === 0) {
-    return empty("Nothing remembered yet", "What agents and people remember for you appears here.", may && el("a", { class: "button primary", href: "#/live" }, "Remember something"));
-  }
-  return el("ul", { class: "rows" }, memories.map((memory) => el("li", {}, el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, memory.content), el("p", { class: "meta" }, tag(memory.kind), when(memory.updated_at)))));
-}
+/** What people and agents wait for, by name; anything else under its address. */
+const CALLS = { "POST /v1/search": "Search", "POST /v1/context": "Memory for a prompt", "POST /v1/memories": "Remember a text", "POST /v1/capture": "Read a message", "POST /v1/remember": "Read a conversation", "POST /v1/record": "Keep messages", "POST /v1/runs": "A whole turn", "GET /v1/profile": "Profile", "GET /v1/memories": "List memories", "POST /v1/uploads": "Part of an import" };
 
 function latencies(routes) {
   // A stream lasts as long as somebody listens: how long says nothing about the service.
-  const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count).slice(0, 6);
-  if (busy.length === 0) return el("p", { class: "quiet" }, "No call has been answered yet.");
-  return table("Latency by call", ["Call", "Answered", "Half within", "95 of 100"], busy.map((one) => [
-    el("code", {}, `${one.method} ${one.route}`),
-    number(one.count),
-    `${one.p50_ms} ms`,
-    `${one.p95_ms} ms`,
-  ]));
+  const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count);
+  const rows = (some, name) => table("Latency by call", ["Call", "Half within", "95 of 100"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), `${one.p50_ms} ms`, `${one.p95_ms} ms`]));
+  const address = (one) => `${one.method} ${one.route}`;
+  const named = busy.filter((one) => CALLS[address(one)]), rest = busy.filter((one) => !CALLS[address(one)]);
+  return several(
+    named.length > 0 ? rows(named, (one) => CALLS[address(one)]) : el("p", { class: "quiet" }, "Nobody has searched or remembered anything since the service started."),
+    rest.length > 0 && el("details", {}, el("summary", {}, `${counted(rest.length, "other call")}`), rows(rest.slice(0, 30), (one) => el("code", {}, address(one)))));
 }

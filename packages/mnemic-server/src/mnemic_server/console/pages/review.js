@@ -4,11 +4,11 @@
  */
 
 import { call } from "../api.js";
-import { diff } from "../diff.js";
+import { sides } from "../diff.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
 import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../components.js";
-import { counted, inWords, lasting, spaced } from "../labels.js";
+import { counted, inWords, lasting, originWords, spaced } from "../labels.js";
 
 const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "mark"]];
 
@@ -16,7 +16,7 @@ const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit an
 export async function show({ signal }) {
   const desk = new Desk(await call("GET", "/v1/reviews", { query: { limit: 100 }, signal }), signal);
   return several(
-    head("Review desk", "Anything an agent inferred that contradicts a trusted memory, or concerns a sensitive key, waits here for a decision."),
+    head("Review desk", "What an agent inferred waits here where it contradicts something trusted or is sensitive. Nothing uses it until somebody decides."),
     desk.node,
   );
 }
@@ -79,8 +79,8 @@ class Desk {
       el("p", { role: "status" }, counted(this.waiting.length, "memory waits", "memories wait"), this.next ? " here, and more behind them" : "", many > 0 && `, ${many} marked`),
       el("div", { class: "actions" },
         button(many === this.waiting.length ? "Mark none" : "Mark all", () => this.markAll(), { kind: "quiet" }),
-        button("Approve marked", () => this.decideMarked("approval"), { disabled: many === 0 }),
-        button("Reject marked", () => this.decideMarked("rejection"), { kind: "danger", disabled: many === 0 })));
+        many > 0 && button("Approve marked", () => this.decideMarked("approval")),
+        many > 0 && button("Reject marked", () => this.decideMarked("rejection"), { kind: "danger" })));
   }
 
   list() {
@@ -90,7 +90,7 @@ class Desk {
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
-          el("span", { class: "quiet" }, one.memory.key ?? spaced(one.memory.kind), ` · ${one.memory.owner} · ${lasting(one.age_seconds)}`)));
+          el("span", { class: "quiet" }, spaced(one.memory.key ?? one.memory.kind), ` · ${one.memory.owner} · ${lasting(one.age_seconds)}`)));
     }));
   }
 
@@ -102,7 +102,7 @@ class Desk {
         ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content), el("p", { class: "quiet" }, "It does not contradict anything that is known."))
         : against.map((old) => versus(old, memory)),
       memory.source.quote && several(el("h3", {}, "What was said"), el("blockquote", {}, memory.source.quote)),
-      facts([["Proposed by", proposer], ["Belongs to", `${memory.level} ${memory.owner}`], ["Kind", spaced(memory.kind)], ["Channel", spaced(memory.source.origin)], ["Trust", memory.trust]]),
+      facts([["Proposed", `${originWords(memory.source)}, for ${proposer}`], ["Belongs to", `${memory.level} ${memory.owner}`], against.length === 0 && ["Kind", spaced(memory.kind)]].filter(Boolean)),
       el("div", { class: "actions decide" },
         button("Approve", () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
         button("Edit and approve", () => this.edit(), { "aria-keyshortcuts": "e" }),
@@ -200,9 +200,10 @@ function decided(memoryId, verdict, body) {
 }
 
 function versus(old, fresh) {
+  const [before, after] = sides(old.content, fresh.content);
   return el("div", { class: "versus" },
-    el("div", {}, el("h2", {}, "Known now"), el("p", {}, old.content), provenance(old)),
-    el("div", {}, el("h2", {}, "Proposed"), diff(old.content, fresh.content), provenance(fresh)));
+    el("div", {}, el("h2", {}, "Known now"), before, provenance({ ...old, key: null })),
+    el("div", {}, el("h2", {}, "Proposed"), after, provenance({ ...fresh, key: null })));
 }
 
 function keys() {

@@ -2,10 +2,10 @@
 
 import { call } from "../api.js";
 import { el, several } from "../dom.js";
-import { badge, choice, empty, failure, field, head, provenance } from "../components.js";
+import { badge, choice, empty, failure, field, head, masked, MARKER, provenance } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { ratedAs, rating } from "../rating.js";
-import { counted, inWords, listWords, percent } from "../labels.js";
+import { counted, inWords, listWords, percent, sentence } from "../labels.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
 
@@ -37,14 +37,15 @@ export async function show({ query, signal }) {
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
     el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
-    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum relevance (%)", least)),
+    el("details", { open: [kind, asOf, askedOn, least].some((one) => one.value !== "") }, el("summary", {}, "Filters"),
+      el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum relevance (%)", least))),
   );
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
   askedOn.addEventListener("change", look);
   least.addEventListener("change", look);
   await look();
-  return several(head("Search", "Without a query, the newest come first."), form, found);
+  return several(head("Search", "Ask in your own words. Without a question, the newest come first."), form, found);
 }
 
 function given(values) {
@@ -92,26 +93,29 @@ function marked(text, query) {
 
 function card({ memory, score, relevance, why: told, ranks }, query) {
   const scored = Boolean(query);
-  const shown = relevance ?? score;
+  const shown = relevance ?? score, text = sentence(memory);
   return el(
     "article",
     { class: "card hit" },
-    el("div", { class: "hit-body" },
-      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, marked(memory.content, query))),
-      memory.status !== "active" && badge(memory.status),
-      memory.context && el("p", { class: "quiet before" }, "Said right before: ", memory.context),
-      provenance(memory),
-      scored && told && el("p", { class: "quiet told" }, told),
-      scored && el("div", { class: "actions" }, rating(memory, ratedAs(ranks))),
-      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(score, ranks))),
-    scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), percent(shown)),
+    el("div", { class: "hit-head" },
+      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
+      scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), percent(shown))),
+    memory.status !== "active" && badge(memory.status),
+    memory.context && el("p", { class: "quiet" }, memory.category === "message" ? `In answer to: ${memory.context}` : memory.context),
+    provenance(memory, "you"),
+    scored && el("div", { class: "hit-foot" }, el("details", {}, el("summary", {}, "Why this hit?", el("span", { class: "told" }, reasons(told))), why(score, ranks)), rating(memory, ratedAs(ranks))),
   );
+}
+
+/** Why it was found, without who said it, which stands above. */
+function reasons(told) {
+  return (told ?? "").split("; ").filter((one) => !/^(said by|imported)\b/.test(one)).join("; ");
 }
 
 function why(score, ranks) {
   const rows = Object.entries(ranks).sort(([, one], [, other]) => one.position - other.position);
   return several(
-    el("p", { class: "quiet" }, `Hits are ordered by their score; this one has ${score}.`),
+    el("p", { class: "quiet" }, `Its place in each list that was searched. Together they give the score ${score}, by which hits are ordered.`),
     el("ul", { class: "ranks" }, rows.map(([name, rank]) => el("li", {}, el("span", { class: "place" }, `#${rank.position}`), ` by ${listWords(name)}`, name !== "recency" && el("span", { class: "quiet" }, ` score ${rank.score}`)))),
   );
 }

@@ -34,6 +34,7 @@ from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.everyday_words import MEANT
 from mnemic.retrieve.explanation import DEPENDED_ON, as_depended_on, as_found
+from mnemic.retrieve.past_questions import THEN
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import ParsedRequest
 from mnemic.retrieve.recorded_questions import QUESTION
@@ -119,7 +120,7 @@ def choose(
     holds of the user, if the request asks for it.
     """
     ask = _ask(request)
-    result = _reaching(result, request.intent.min_score, policy)
+    result = _of_its_time(_reaching(result, request.intent.min_score, policy))
     pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
     plain = [hit for hit in concerned_without_category(result.hits, ask) if is_trusted(hit.memory, reader)]
@@ -177,6 +178,19 @@ def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResul
         return result
     kept = [hit for hit in result.hits if _is_pinned(hit.memory, policy) or hit.reaches(least)]
     return replace(result, hits=tuple(kept))
+
+
+def _of_its_time(result: SearchResult) -> SearchResult:
+    """Return the result of a question about the past without the facts that began after the time in question, or that
+    took the place of one that was true then.
+    """
+    then = {hit.memory.memory_id for hit in result.hits if THEN in hit.ranks}
+
+    def began_later(memory: Memory) -> bool:
+        known = memory.valid_from is not None or not then.isdisjoint(memory.supersedes)
+        return known and memory.memory_id not in then and memory.kind is not Kind.EPISODIC
+
+    return replace(result, hits=tuple(hit for hit in result.hits if not began_later(hit.memory))) if then else result
 
 
 def _only_asks(hit: Hit) -> bool:

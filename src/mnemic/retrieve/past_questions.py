@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from mnemic.language.questions.past_forms import asks_before, ends_before, tells_past
 from mnemic.language.questions.time_clause import Clause, Side
-from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.diversity import Entry, repetitions
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Where
@@ -80,8 +80,24 @@ def restore_superseded(
         for memory_id in _told_otherwise(held, memories, past, before):
             if memory_id in scores:
                 scores[memory_id] = min(scores[memory_id], scores[held.memory_id] * 0.99)
+    if past is not None and past.as_of is not None:
+        _put_later_last(scores, entries, memories, past.as_of)
     moved = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
     return sorted(moved, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True)
+
+
+def _put_later_last(
+    scores: dict[str, float], entries: Sequence[Entry], memories: Mapping[str, Memory], moment: datetime
+) -> None:
+    """Lower the scores of what began after the time in question, and of the messages that told it, below those of what
+    was true then.
+    """
+    known = [memories[one] for one, _, _ in entries if one in memories]
+    later = {one.memory_id for one in known if one.valid_from is not None and one.valid_from > moment}
+    later |= {message for message, told in repetitions(entries, memories).items() if told in later}
+    true = [scores[one.memory_id] for one in known if one.kind is not Kind.EPISODIC and one.was_true_at(moment)]
+    for memory_id in later if true else ():
+        scores[memory_id] = min(scores[memory_id], min(true) * 0.99)
 
 
 def value_at(entries: Sequence[Entry], memories: Mapping[str, Memory], past: Where) -> Memory | None:

@@ -87,8 +87,8 @@ async def result_of(
         biased = {one: reason for one, reason in biased.items() if one in named}
         beside = {one: score for one, score in beside.items() if one in named}
     rest = in_order(kept, biased, request.bias.bonus, _enough(search, ranked, beside))
-    # Only the best are compared with each other: the cost grows with their square.
-    known = await _best(search, ranked, rest[:COMPARED], snapshot)
+    # Only the best are compared with each other: the cost grows with their square, but for a question about the past.
+    known = await _best(search, ranked, rest[: COMPARED if search.past is None else 2 * COMPARED], snapshot)
     rest = await _readable(search, rest, known, snapshot)
     closed = {} if asks_past(search.question) else await _closed_values(search, known, snapshot)
     guesses = RERANKER not in ranked.lists and may_guess(search)

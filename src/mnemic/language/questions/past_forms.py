@@ -20,6 +20,8 @@ _WAS = Pattern(
     re.IGNORECASE,
 )
 _ENGLISH_WAS = Pattern(r"\bwas\b", re.IGNORECASE)
+_GERMAN_WAR = Pattern(r"\bwar\b", re.IGNORECASE)
+"""Past of "sein", and an English noun."""
 _GERMAN = Pattern(
     r"\b(?:ich|du|wir|mein\w*|unser\w*|ist|sind|habe|hast|hat|trinke|esse|mag|heißt|für|nicht|der|das|den|weißt|soll|kann)\b",
     re.IGNORECASE,
@@ -39,7 +41,8 @@ _UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:
 @lru_cache(maxsize=64)
 def tells_past(text: str) -> bool:
     """Return True if a verb of a question is in the past; cached, as a search calls it several times."""
-    return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
+    form = _GERMAN_WAR if _GERMAN.search(text) else _ENGLISH_WAS
+    return bool(_WAS.search(text) or form.search(text))
 
 
 @lru_cache(maxsize=64)

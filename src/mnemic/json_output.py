@@ -52,7 +52,13 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
 def profile_dict(profile: UserProfile) -> dict[str, Any]:
     """Return a user's profile, each line with its memory."""
     lines = [
-        {"section": one.section, "topic": one.topic, "text": one.text, "memory": memory_dict(one.memory)}
+        {
+            "section": one.section,
+            "topic": one.topic,
+            "text": one.text,
+            "memory": memory_dict(one.memory),
+            "proof": [memory_dict(said) for said in one.proof],
+        }
         for one in profile
     ]
     return {"known_lines": lines, "text": profile.text, "without_room": profile.without_room}

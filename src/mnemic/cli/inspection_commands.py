@@ -78,7 +78,7 @@ def profile_(given: Given, /, **options: Any) -> None:
         lambda: table(rows) if rows else "" if profile.without_room else "nothing is known of this user yet",
     )
     if profile.without_room and not given.as_json:
-        note(f"{profile.without_room} more: --max-tokens")
+        note(f"{profile.without_room} more have no room; a higher --max-tokens shows them")
 
 
 @click.command("ratings", cls=Command)

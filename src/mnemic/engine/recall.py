@@ -44,6 +44,7 @@ from mnemic.retrieve.unlabelled_preferences import concerned_without_category
 from mnemic.types import Actor, Deadline, Hit, Intent, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shorten_question
 from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic.write.derived_memories import sources_of
 
 MAX_PINNED = 40
 """Pinned memories and preferences that one search may add; the token budget decides how many are shown."""
@@ -272,7 +273,8 @@ def _is_statement(memory: Memory) -> bool:
 
 def _with_profile(profile: Sequence[Memory], shown: Sequence[Hit], reader: Actor) -> list[Hit]:
     """Return the hits of the profile in its order, then the others that are shown."""
-    lines = [line.memory for line in profile_lines(profile) if not is_limited(line.memory, reader)]
+    told = [one for one in profile if sources_of(one) or not is_limited(one, reader)]
+    lines = [line.memory for line in profile_lines(told)]
     found = {hit.memory.memory_id: hit for hit in shown}
     first = [found.get(one.memory_id, Hit(memory=one, score=0.0, why=DEPENDED_ON)) for one in lines]
     known = {one.memory_id for one in lines}

@@ -1,7 +1,8 @@
 """The profile of a user: who this is, what holds now and what is planned, each line with the memory that it comes from.
 
 It is read from the memories in force each time, so that it is never behind them: who corrects or forgets the memory of
-a line changes the line.
+a line changes the line. Sentences that a model wrote in a consolidation stand before and for the memories that they
+name, as long as all of these are in force and say the same.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,6 +23,7 @@ from mnemic.inject.render import visible as visible_text
 from mnemic.inject.token_count import TokenCount
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Kind, Level, Memory, ProfileLine, Trust, UserProfile, Where
+from mnemic.write.derived_memories import PORTRAIT, digest_of, sources_of
 
 MOST_MEMORIES = 500
 """The newest memories of a user that are looked at."""
@@ -93,16 +96,33 @@ async def memories_of_user(gateway: MemoryGateway, actor: Actor) -> Sequence[Mem
     known = {one.memory_id for one in holding}
     coming = await store.newest(replace(where, happened_from=now), limit=MOST_MEMORIES)
     ahead = [one for one in coming if one.memory_id not in known and (one.valid_to is None or one.valid_to > now)]
-    return [*ahead, *holding]
+    drawn = replace(where, kinds=frozenset({Kind.EPISODIC}), categories=frozenset({PORTRAIT}))
+    return [*ahead, *holding, *reversed(await store.newest(drawn, limit=MOST_MEMORIES))]
 
 
 def profile_lines(memories: Sequence[Memory]) -> list[ProfileLine]:
-    """Return a line for each memory that the user can be known by, most important first."""
-    trusted = [one for one in memories if one.trust > Trust.LOW]
+    """Return the lines that a model wrote of these, and one for each other memory that the user can be known by, most
+    important first.
+    """
+    trusted = [one for one in memories if one.trust > Trust.LOW and one.category != PORTRAIT]
     # The sentence from which a value was read says nothing that the value does not.
     read = {_bare(one.source.quote) for one in trusted if one.key is not None and one.source.quote is not None}
     told = [one for one in trusted if one.key is not None or _bare(one.content) not in read]
-    return sorted((_line(one) for one in told), key=lambda one: (SECTIONS.index(one.section), one.memory.key is None))
+    written = [line for one in memories if one.category == PORTRAIT and (line := _written(one, trusted))]
+    covered = {proof.memory_id for line in written for proof in line.proof}
+    lines = [_line(one) for one in told if one.memory_id not in covered]
+    return [*written, *sorted(lines, key=lambda one: (SECTIONS.index(one.section), one.memory.key is None))]
+
+
+def _written(memory: Memory, holding: Sequence[Memory]) -> ProfileLine | None:
+    """Return the line of a model, if all that it says is in force and unchanged."""
+    named = sources_of(memory)
+    proof = tuple(one for one in holding if one.memory_id in named)
+    order: Any = memory.data.get("sources")
+    same = memory.data.get("said") == digest_of(sorted(proof, key=lambda one: order.index(one.memory_id)))
+    if not proof or len(proof) < len(named) or not same:
+        return None
+    return ProfileLine(section=SECTIONS[0], text=memory.content, memory=memory, proof=proof)
 
 
 def _bare(text: str) -> str:

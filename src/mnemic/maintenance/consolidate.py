@@ -1,5 +1,5 @@
 """Consolidation in the background: a summary for each finished conversation, a profile for each entity that users
-mention, a reflection for each recurring theme.
+mention, a reflection for each recurring theme, and, by a model alone, a portrait of the user.
 
 The texts are derived memories (`mnemic.write.derived_memories`). A run is bounded by the texts it writes and the
 memories it reads; the next one continues where it stopped, and starts over at the end. It writes nothing for unchanged
@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, ModelFailed
-from mnemic.maintenance.reflect import reflections
+from mnemic.maintenance.reflect import portrait, reflections
 from mnemic.maintenance.summarise import SUMMARY as SUMMARY_ROLE
 from mnemic.maintenance.summarise import shorten_messages
 from mnemic.maintenance.topics import Topic, topics_of
@@ -41,6 +41,7 @@ from mnemic.types import (
 )
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.derived_memories import (
+    PORTRAIT,
     REFLECTION,
     SUMMARY,
     delete_memories,
@@ -155,6 +156,8 @@ class _Run:
         lasting = [one for one in await self._memories(where) if _lasts(one, now)]
         for topic in topics_of(lasting, quiet_since=now - self.rules.quiet):
             existing = known.get((topic.category, topic.about), ())
+            if topic.category == PORTRAIT and self.model is None:
+                continue  # rules read the profile anew each time it is asked for
             if existing and all(one.data.get("digest") == topic.digest for one in existing):
                 self.unchanged += len(existing)
             elif self.spent:
@@ -195,6 +198,8 @@ class _Run:
             self.made[topic.category] += 1
             return
         texts, by = await self._summarise_topic(topic)
+        if topic.category == PORTRAIT and not texts:
+            return  # the sentences that still stand stay; the others have been removed
         await self._remove(existing)
         if not texts:
             self.refused["empty"] += 1
@@ -209,6 +214,8 @@ class _Run:
     async def _summarise_topic(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
         """Return the texts about a topic, each with its sources, and their author (model or rules)."""
         deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
+        if topic.category == PORTRAIT:
+            return await self._draw(topic, deadline), "model"
         if topic.category == REFLECTION and self.model is not None:
             try:
                 found = await reflections(topic, completer=self.model, deadline=deadline)
@@ -229,6 +236,19 @@ class _Run:
             self.degraded[short.degraded] += 1
         text = "\n".join([topic.title, *short.lines])
         return ([(text, topic.sources)] if short.lines else []), short.by
+
+    async def _draw(self, topic: Topic, deadline: Deadline) -> list[tuple[str, tuple[Memory, ...]]]:
+        """Return the sentences of the user's portrait; none if there is no model, or it wrote nothing that is said."""
+        if self.model is None:
+            return []
+        try:
+            drawn = await portrait(topic, completer=self.model, deadline=deadline)
+        except ModelFailed as failure:
+            self.degraded[failure.reason] += 1
+            return []
+        if not drawn:
+            self.degraded["unsupported"] += 1
+        return drawn
 
     async def _remove(self, memories: Sequence[Memory]) -> None:
         if self.dry_run:

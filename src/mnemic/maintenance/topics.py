@@ -1,4 +1,4 @@
-"""Topics by which a user's memories can be consolidated: a conversation, an entity, a recurring theme."""
+"""Topics by which a user's memories can be consolidated: a conversation, an entity, a recurring theme, the user."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from itertools import islice, pairwise
 from typing import Any
 
 from mnemic.language.entities.relations import USER
-from mnemic.types import Kind, Memory
+from mnemic.types import Kind, Memory, Trust
 from mnemic.types.search import MESSAGE_CATEGORY
-from mnemic.write.derived_memories import PROFILE, REFLECTION, SUMMARY, digest_of
+from mnemic.write.derived_memories import PORTRAIT, PROFILE, REFLECTION, SUMMARY, digest_of
 
 MAX_SOURCES = 400
 """Sources of one derived memory: the newest count."""
@@ -53,6 +53,9 @@ def topics_of(memories: Iterable[Memory], *, quiet_since: datetime) -> Iterator[
     texts = [*kept, *messages]
     yield from _things([one for one in ordered if one.kind is Kind.ENTITY], texts)
     yield from _themes([*kept, *(one for one in messages if one.source.speaker != "assistant")])
+    holding = [one for one in ordered if one.kind is Kind.LONG_TERM and one.trust > Trust.LOW]
+    if len(holding) >= MIN_SOURCES:
+        yield Topic(category=PORTRAIT, about=USER, title="", sources=tuple(holding[-MAX_SOURCES:]))
 
 
 def _conversations(messages: Sequence[Memory], quiet_since: datetime) -> Iterator[Topic]:

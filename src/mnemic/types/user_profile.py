@@ -14,13 +14,15 @@ from mnemic.types.memory import Memory
 class ProfileLine(Serialisable):
     """One thing that holds of a user: `section` is `identity`, `constraint`, `preference`, `relation`, `event` or
     `fact`, `topic` what it is about: `you`, `home`, `work`, `health`, `tastes`, `people` or `plans`. `memory` is its
-    proof, with source and quote; to correct or forget the line, correct or forget that.
+    proof, with source and quote; to correct or forget the line, correct or forget that. A line that a model wrote has
+    the memories that it says in `proof`: correct or forget those.
     """
 
     section: str
     topic: str = "you"
     text: str = field(repr=False)
     memory: Memory
+    proof: tuple[Memory, ...] = ()
 
     @property
     def since(self) -> datetime:

@@ -1,4 +1,4 @@
-"""Derived memories: a summary of a conversation, a profile, a reflection.
+"""Derived memories: a summary of a conversation, a profile, a reflection, a sentence of the user's portrait.
 
 Each names its sources, lives no longer than any of them, and is deleted with them. It is `agent_inferred` and of the
 kind `episodic`: nothing is merged with it and nothing is extracted from it.
@@ -15,8 +15,8 @@ from mnemic.ports import Reads, RecordStore, Snapshot
 from mnemic.types import Actor, Kind, Memory, Scope, Status, Where
 from mnemic.unit_of_work import Mutation, Unit, commit
 
-SUMMARY, PROFILE, REFLECTION = "summary", "profile", "reflection"
-DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION})
+SUMMARY, PROFILE, REFLECTION, PORTRAIT = "summary", "profile", "reflection", "portrait"
+DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION, PORTRAIT})
 """Categories of derived memories."""
 
 _PAGE = 500

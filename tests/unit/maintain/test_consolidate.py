@@ -495,6 +495,45 @@ async def test_a_reflection_of_a_model_names_two_sources_at_least(tmp_path: Path
             assert (await consolidated(engine, ana, by="model")).made == {}
 
 
+async def test_a_portrait_of_a_model_is_the_profile_line_by_line_with_its_proof_and_rules_say_the_rest(
+    tmp_path: Path, ana: Actor
+) -> None:
+    lines = [
+        {"text": "Ana is allergic to peanuts and lives in Oslo.", "sources": [0, 1, 2]},
+        {"text": "Is rich.", "sources": []},
+        {"text": "Plays with Ben.", "sources": [3]},
+        {"text": "Has 3 violins.", "sources": [3]},
+    ]
+    with ScriptedModelServer([{"lines": lines}, "out of order", {"lines": lines[:1]}]) as server:
+        async with _with_model(tmp_path, server) as (engine, _clock):
+            told = [
+                await engine.add(text, key=key, actor=ana)
+                for text, key in (
+                    ("Ana", "name"),
+                    ("I am allergic to peanuts.", None),
+                    ("Oslo", "home_city"),
+                    ("I play the violin.", None),
+                )
+            ]
+            assert (await consolidated(engine, ana, by="model")).made == {"portrait": 1}
+            profile = await engine.profile(actor=ana)
+            assert [line.text for line in profile] == [lines[0]["text"], "I play the violin."]
+            assert [one.memory_id for one in profile.lines[0].proof][::-1] == [one.memory_id for one in told[:3]]
+            assert profile.text.index("lives in Oslo") < profile.text.index("violin")
+            assert "Plays with Ben" not in profile.text
+            block = await engine.context("Book me a table.", actor=ana, profile_tokens=200)
+            assert "Ana is allergic to peanuts and lives in Oslo." in block.text
+            assert (await consolidated(engine, ana, by="model")).made == {}  # nothing changed: no call
+
+            await engine.add("Bergen", key="home_city", actor=ana)  # what it says holds no more: the rules say it again
+            assert {line.text for line in await engine.profile(actor=ana)} == {
+                *("name: Ana", "home city: Bergen", "I am allergic to peanuts.", "I play the violin.")
+            }
+            failed = await consolidated(engine, ana, by="model")
+            assert (failed.made, len(failed.degraded)) == ({}, 1)
+            assert len(await engine.profile(actor=ana)) == 4
+
+
 async def test_without_a_model_the_rules_say_that_there_is_none(
     engine: MemoryEngine, clock: ManualClock, ana: Actor
 ) -> None:

@@ -107,7 +107,13 @@ def block_of(said: Mapping[str, Any]) -> ContextBlock:
 def profile_of(said: Mapping[str, Any]) -> UserProfile:
     """Return who a user is and what holds now."""
     lines = (
-        ProfileLine(section=one["section"], topic=one["topic"], text=one["text"], memory=from_dict(one["memory"]))
+        ProfileLine(
+            section=one["section"],
+            topic=one["topic"],
+            text=one["text"],
+            memory=from_dict(one["memory"]),
+            proof=tuple(map(from_dict, one["proof"])),
+        )
         for one in said["known_lines"]
     )
     return UserProfile(lines=tuple(lines), text=said["text"], without_room=said["without_room"])

@@ -151,6 +151,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "lessons": "Attempts that failed before, and what worked instead.",
     "level": "Level of the memory: the user's, the workspace's, the agent's, the session's.",
     "limits": "Consent, quotas and retention.",
+    "proof": "The memories that a line written by a model says; empty for a line that is a memory's own.",
     "known_lines": "What is known of the user, most important first, each line with its memory.",
     "likely": "Cited memories for whose use words and meaning of the answer speak; certainty says how much.",
     "lines": "Number of lines checked.",

@@ -109,12 +109,13 @@ class ContextResponse(ResponseBody):
 
 
 class ProfileLineResponse(ResponseBody):
-    """One thing that holds of a user, with the memory that proves it."""
+    """One thing that holds of a user, with the memory that proves it; a line that a model wrote with those it says."""
 
     section: Literal["identity", "constraint", "preference", "relation", "event", "fact"]
     topic: Literal["you", "home", "work", "health", "tastes", "people", "plans"]
     text: str
     memory: MemoryResponse
+    proof: list[MemoryResponse]
 
 
 class UserProfileResponse(ResponseBody):

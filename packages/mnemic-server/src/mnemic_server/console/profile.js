@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { ask, attempt, button, empty, linked, sureToForget, when } from "./components.js";
 import { el, several } from "./dom.js";
-import { counted, day, originWords } from "./labels.js";
+import { counted, day, originWords, sentence } from "./labels.js";
 import { linkTo, mayOpen, placeNamed } from "./page-list.js";
 
 const GROUPS = [["you", "You"], ["home", "Home"], ["work", "Work"], ["health", "Health"], ["tastes", "Tastes"], ["people", "People"], ["plans", "Plans"]];
@@ -22,7 +22,7 @@ export function firstSteps(who) {
 export function profile(who, signal) {
   const body = el("div", {});
   const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Find in it", "aria-label": "Find in it" });
-  const chosen = new Map(), count = el("p", { class: "quiet", role: "status" });
+  const chosen = new Map(), short = el("div", { hidden: true }), count = el("p", { class: "quiet", role: "status" });
   const bulk = button("Forget the chosen", () => forgetAll(chosen, fill), { kind: "danger", hidden: true });
   const many = button("Choose several", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
   const choosing = (on) => {
@@ -50,14 +50,19 @@ export function profile(who, signal) {
     body.replaceChildren(groups(shown, asked, who, (line) => row(line, chosen.has(line.memory.memory_id), choose, fill)));
   };
   const fill = async () => {
-    lines = (await call("GET", "/v1/profile", { query: { max_tokens: EVERYTHING }, signal })).known_lines;
+    const known = (await call("GET", "/v1/profile", { query: { max_tokens: EVERYTHING }, signal })).known_lines;
+    // What a model wrote is shown as it is, and below it, to be corrected, what it wrote it from.
+    const written = known.filter(({ proof }) => proof.length > 0), said = new Map(written.flatMap(({ topic, proof }) => proof.map((memory) => [memory.memory_id, { topic, text: sentence(memory), memory }])));
+    lines = [...said.values(), ...known.filter(({ proof }) => proof.length === 0)];
+    short.hidden = written.length === 0;
+    short.replaceChildren(el("p", {}, written.map(({ text }) => `${text} `)), el("p", { class: "quiet" }, "In short, as a model wrote it from the sentences below. Correct those, and it is written anew."));
     chosen.clear();
     tally();
     draw();
   };
   words.addEventListener("input", draw);
   const bar = el("div", { class: "bar" }, words, count, el("div", { class: "actions" }, bulk, many));
-  return { node: el("section", { class: "panel", "aria-label": "What holds now" }, bar, body), fill };
+  return { node: el("section", { class: "panel", "aria-label": "What holds now" }, short, bar, body), fill };
 }
 
 function groups(lines, asked, who, each) {

@@ -202,8 +202,36 @@ async def test_a_cluster_that_loses_a_master_loses_its_sessions_alone(cluster: V
     await link.close()
 
 
+@pytest.mark.parametrize("place", range(3))
+async def test_an_erasure_finds_every_conversation_whichever_master_was_lost_and_came_back_empty(
+    cluster: ValkeyCluster, tmp_path: Path, place: int
+) -> None:
+    sessions = RedisSessions(RedisLink(cluster.url, seconds=5))
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), sessions=sessions) as engine:
+        for number in range(15):
+            told = Message(role="user", content="I am diabetic.", author="ana")
+            await sessions.append(
+                Scope(tenant=ANA.tenant, level=Level.SESSION, owner=f"s{number}"), told, ttl=HOUR, keep=9
+            )
+        lost = cluster.masters[place]
+        await asyncio.to_thread(lost.kill)
+        with pytest.raises((StoreBusy, StoreUnavailable)):
+            await engine.erase("ana", actor=ANA)
+        await asyncio.to_thread(lost.start)
+
+        async def whole() -> bool:
+            try:
+                return bool(await sessions.spoken_in(ANA.tenant, "ana"))
+            except StoreFailed:
+                return False
+
+        await _until(whole)
+        assert (await engine.erase("ana", actor=ANA)).complete
+    assert [_conversations(master) for master in cluster.masters] == [[], [], []]
+    await sessions.close()
+
+
 def _conversations(master: ValkeyServer) -> list[str]:
-    """The keys of conversations; where a user's conversations are noted has keys of its own."""
     return [name for name in master.names() if name.startswith("mnemic:session:")]
 
 

@@ -85,11 +85,20 @@ class RedisLink:
 
         return await self._ask_within(run)
 
+    async def keys_of(self, prefix: str) -> list[bytes]:
+        """Return every key that begins with `prefix`, which contains no wildcard, on every master of a cluster. Raises
+        like `call`, also if one of them cannot be reached.
+        """
+        keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
+        found: set[bytes] = set()
+        while (key := await self._ask_within(lambda: anext(keys, None))) is not None:
+            found.add(key)
+        return list(found)
+
     async def remove_all(self, prefix: str) -> int:
         """Delete every key that begins with `prefix`, which contains no wildcard; return their number."""
         removed = 0
-        keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
-        while (key := await self._ask_within(lambda: anext(keys, None))) is not None:
+        for key in await self.keys_of(prefix):
             removed += await self.call("UNLINK", key)
         return removed
 

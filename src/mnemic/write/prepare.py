@@ -76,7 +76,7 @@ def validate(candidate: Candidate, policy: Policy, now: datetime) -> Candidate:
         key=None if candidate.key is None else canonical_key(candidate.key),
         category=None if candidate.category is None else _label("category", candidate.category),
         context=clean_text(candidate.context, "context", empty=True) if candidate.context != "" else "",
-        data=_data(candidate.data, with_file=candidate.category == ATTACHMENT),
+        data=_data(candidate.data, file=file_member(candidate)),
         confidence=_confidence(candidate.confidence),
         source=_source(candidate.source),
     )
@@ -169,15 +169,28 @@ def _source(source: Source) -> Source:
 _LABELS = ("ref", "session", "speaker", "quote")
 
 
-def _data(data: object, *, with_file: bool) -> Mapping[str, JsonValue]:
+def file_member(candidate: Candidate) -> str | None:
+    """Return the member of an attachment's data with the bytes of the file that its source names by their hash; None
+    without one. Other bytes are a text like any other: sixteen digits are in base64, too.
+    """
+    given = candidate.data.get(FILE_BYTES) if isinstance(candidate.data, Mapping) else None
+    if candidate.category != ATTACHMENT or not isinstance(given, str) or len(given) > 2 * MAX_FILE_BYTES:
+        return None
+    try:
+        digest = AttachedFile(media="", base64=given).digest
+    except InvalidInput:
+        return None
+    return FILE_BYTES if candidate.source.ref == f"sha256:{digest}" else None
+
+
+def _data(data: object, *, file: str | None = None) -> Mapping[str, JsonValue]:
     if not isinstance(data, Mapping):
         raise InvalidInput("data", hint="it must be a JSON object")
     if not data:
         return data
-    file = data.get(FILE_BYTES) if with_file else None
     if file is not None:
-        rest = _data({name: value for name, value in data.items() if name != FILE_BYTES}, with_file=False)
-        return {**rest, FILE_BYTES: _file(file)}
+        rest = _data({name: value for name, value in data.items() if name != file})
+        return {**rest, file: _file(data[file])}
     plain = _plain(data, MAX_DATA_DEPTH)
     if len(json.dumps(plain, ensure_ascii=False).encode()) > MAX_DATA_BYTES:
         raise InvalidInput("data:too_long", hint=f"at most {MAX_DATA_BYTES} bytes of JSON")
@@ -185,12 +198,9 @@ def _data(data: object, *, with_file: bool) -> Mapping[str, JsonValue]:
     return plain
 
 
-def _file(given: object) -> str:
+def _file(given: str) -> str:
     """Return the bytes of a file, in base64."""
-    if not isinstance(given, str) or len(given) > 2 * MAX_FILE_BYTES:
-        raise InvalidInput("data:too_long", hint=f"at most {MAX_FILE_BYTES} bytes of a file")
-    content = AttachedFile(media="", base64=given).content
-    if len(content) > MAX_FILE_BYTES:
+    if len(AttachedFile(media="", base64=given).content) > MAX_FILE_BYTES:
         raise InvalidInput("data:too_long", hint=f"at most {MAX_FILE_BYTES} bytes of a file")
     return given
 
@@ -353,7 +363,7 @@ class _Pass:
 
     def data(self, candidate: Candidate) -> Mapping[str, JsonValue]:
         # The bytes of a file are no text: what looks like a number in them is chance.
-        file = FILE_BYTES if candidate.category == ATTACHMENT else None
+        file = file_member(candidate)
         return {
             name if name == file else self.text(name): item if name == file else self.value(item)
             for name, item in candidate.data.items()

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from mnemic import AsyncMemoryManager
+from mnemic import AsyncMemoryManager, MemoryManager
 from mnemic.config import Settings
 from mnemic.errors import InvalidInput
-from mnemic.types import FILE_BYTES, MAX_FILE_BYTES, Origin, Trust
+from mnemic.types import FILE_BYTES, MAX_FILE_BYTES, Candidate, Origin, Source, Trust
 from tests.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
+from tests.service import run
 
 PNG, WAV, PDF = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, b"RIFF$\x00\x00\x00WAVE", b"%PDF-1.7"
 SHOWS = "A brown dog with a red collar; the tag says Rex."
@@ -240,13 +241,51 @@ async def test_without_a_model_bytes_are_kept_if_asked(tmp_path: Path) -> None:
         assert base64.b64decode(kept.data[FILE_BYTES]) == PNG  # type: ignore[arg-type]
 
 
-async def test_only_bytes_pass_as_a_file(tmp_path: Path) -> None:
+CARD = "4111111111111111"
+"""A card number, which is in base64 as well as any other text of its length."""
+
+
+async def test_only_the_bytes_that_the_source_names_pass_as_a_file(tmp_path: Path) -> None:
+    def sent(content: str, ref: str | None) -> Candidate:
+        source = Source(origin=Origin.IMPORT, ref=ref)
+        return Candidate(content="Sent a file", category="attachment", data={FILE_BYTES: content}, source=source)
+
+    named = f"sha256:{digest(PNG)}"
     async with AsyncMemoryManager("ana", store=tmp_path / "a.db") as memory:
-        for wrong in ("not base64!", b64(b"x" * (MAX_FILE_BYTES + 1)), 7):
-            with pytest.raises(InvalidInput):
-                await memory.add("Sent a file", category="attachment", data={FILE_BYTES: wrong})
+        for ref in (None, "m1", named, f"sha256:{digest(CARD.encode())}"):
+            receipt = await memory.add(sent(CARD, ref))
+            assert receipt.memory_id is not None
+            assert CARD not in str(await memory.get(receipt.memory_id))
+            await memory.forget(receipt.memory_id)
+        for ref in (None, f"sha256:{digest(WAV)}"):
+            with pytest.raises(InvalidInput):  # longer than data may be
+                await memory.add(sent(b64(bytes(range(256)) * 160), ref))
         with pytest.raises(InvalidInput):
-            await memory.add("x", data={FILE_BYTES: b64(b"x" * 40_000)})
+            await memory.add(sent(b64(b"x" * (MAX_FILE_BYTES + 1)), f"sha256:{digest(b'x' * (MAX_FILE_BYTES + 1))}"))
+        receipt = await memory.add(sent(b64(PNG), named))
+        assert receipt.memory_id is not None
+        await memory.update(receipt.memory_id, "Sent a picture of Rex")
+        assert (await memory.get(receipt.memory_id)).data[FILE_BYTES] == b64(PNG)
+    assert not holds(tmp_path, CARD.encode())
+
+
+@pytest.mark.parametrize("archive", [(), ("--all",)])
+def test_kept_bytes_stay_in_an_export_that_is_imported_and_a_number_in_their_place_does_not(
+    archive: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name in ("from", "whole", "changed"):
+        (tmp_path / name).mkdir()
+    with MemoryManager("ana", settings=Settings(store=str(tmp_path / "from/s.db"), files="keep")) as memory:
+        memory.capture(said("This is Rex.", image()))
+    exported = run(tmp_path / "from", "export", "--user", "ana", *archive).stdout
+    for name, text in {"whole": exported, "changed": exported.replace(b64(PNG), CARD)}.items():
+        (tmp_path / name / "x.jsonl").write_text(text)
+        done = run(tmp_path / name, "import", str(tmp_path / name / "x.jsonl"), "--user", "ana")
+        assert done.returncode == 0, done.stderr
+    with MemoryManager("ana", store=tmp_path / "whole/s.db") as memory:
+        (kept,) = [one for one in memory.list() if one.category == "attachment"]
+        assert kept.data[FILE_BYTES] == b64(PNG)
+    assert CARD.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "changed").glob("s.db*"))
 
 
 @pytest.mark.parametrize("wrong", [[], 7, {"content": "x"}, {"role": "user", "content": []}])

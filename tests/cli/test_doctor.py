@@ -67,6 +67,7 @@ def test_where_a_model_was_asked_is_told_if_it_could_not_be_reached() -> None:
     settings = Settings(model="own", model_url="http://127.0.0.1:1/v1")
     assert doctor.model_asked(settings, "llm_unavailable") == "asked own at http://127.0.0.1:1/v1"
     assert doctor.model_asked(settings, "llm_invalid_json") is None
+    assert "set MNEMIC_API_KEY" in (doctor.model_asked(settings, "invalid_config:api_key") or "")
     claude = Settings(model="anthropic:claude")
     asked = f"asked anthropic:claude at its own address: {doctor.TIME_SETTINGS}"
     assert doctor.model_asked(claude, "llm_timeout") == asked

@@ -36,6 +36,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "too sure": (lambda m: m.add("I like tea", confidence=7), InvalidInput, "confidence - a number from 0 to 1"),
     "unknown level": (lambda m: m.add("I like tea", level="team"), ScopeNotAllowed, "of .*user"),
     "result of another library": (lambda m: m.search("tea")["results"], TypeError, "sequence of hits"),
+    "unknown operator": (lambda m: m.search("tea", where={"a": {"$foo": 1}}), InvalidInput, "$foo; there are .*$in, "),
     "unknown id": (lambda m: m.get("nope"), MemoryNotFound, "`list` show ids"),
     "verb of another library": (lambda m: m.delete("x"), AttributeError, "unknown_verb:delete - .*mean forget?"),
     "reading of another library": (lambda m: m.get_all(), AttributeError, "unknown_verb:get_all - .*mean list?"),
@@ -52,6 +53,29 @@ def test_a_memory_that_is_opened_with_an_argument_of_another_name_says_which_is_
             face("m.db", user_id="ana")  # type: ignore[misc]
 
 
+PLACES = ("m.db", "./data/m.sqlite", "sqlite:///m.db", "postgresql://host/x", "https://memory.example.com", "memory:")
+
+
+@pytest.mark.parametrize("face", [MemoryManager, AsyncMemoryManager])
+def test_the_place_of_a_memory_that_is_given_as_its_user_is_not_taken_for_one(face: Any, tmp_path: Path) -> None:
+    for place in PLACES:
+        with pytest.raises(InvalidInput, match=r"user:place - the first value is a user; .*`store='"):
+            face(place)
+    with MemoryManager("m.db", store=tmp_path / "m.db") as memory:
+        assert memory.count() == 0
+    for user in ("https://id.example.com/users/7", "auth0|7", "ana@example.com", "ana.b", "spiffe://example.com/ana"):
+        with MemoryManager(user, settings=Settings(store="memory:")) as memory:
+            assert memory.count() == 0
+
+
+def test_a_hit_and_a_receipt_say_what_they_have(tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        receipt = memory.add("The cat is called Miso.")
+        assert receipt.id == receipt.memory_id
+        with pytest.raises(AttributeError, match="its text is `content`"):
+            _ = memory.search("cat")[0].text  # type: ignore[attr-defined]
+
+
 def test_a_memory_to_await_that_is_opened_without_async_says_so(tmp_path: Path) -> None:
     with (
         pytest.raises(NotSupported, match="use `async with`"),
@@ -65,7 +89,9 @@ def test_a_mistake_is_answered_with_what_to_do(
     tmp_path: Path, call: Callable[[Any], Any], kind: type[Exception], told: str
 ) -> None:
     with MemoryManager("ana", store=tmp_path / "m.db") as memory:
-        with pytest.raises(kind, match=told.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+        with pytest.raises(
+            kind, match=told.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?").replace("$", r"\$")
+        ):
             call(memory)
         assert memory.count() == 0
 

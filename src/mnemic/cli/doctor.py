@@ -416,8 +416,10 @@ def model_place(settings: Settings) -> str:
 
 def model_asked(settings: Settings, reason: str) -> str | None:
     """Return the address of a model that could not be reached or did not answer, or the settings of the time that was
-    too short for it; None for any other reason.
+    too short for it, or of a key that is missing; None for any other reason.
     """
+    if reason == InvalidConfig("api_key").reason:
+        return "the model asks for a key: set MNEMIC_API_KEY, or its vendor's own variable, such as OPENAI_API_KEY"
     if reason == MAX_SECONDS and settings.has_model:
         return f"{model_place(settings)} took too long: {TIME_SETTINGS}"
     unreached = issubclass(error_behind(reason), ModelUnavailable | ModelTimeout)

@@ -35,6 +35,7 @@ _MEANT = {
     "query": "search",
     "remember": "capture",
     "show": "get",
+    "get-all": "list",
 }
 """Commands under the names that they have elsewhere."""
 _OPTIONS_MEANT = {"--limit": "--top-k", "--top-k": "--limit", "--max": "--limit", "-n": "--limit", "-k": "--top-k"}

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from mnemic.providers.plain_functions import EmbedFunction, ModelFunction, RerankFunction
 
 SERVICES = ("http://", "https://")
+_STORES = ("sqlite:", "postgresql:", "postgres:", "cassandra:", "memory:")
+_FILES = (".db", ".sqlite", ".sqlite3")
 
 
 class UserMemory(MemoryVerbs[M]):
@@ -55,6 +57,9 @@ class UserMemory(MemoryVerbs[M]):
     ) -> None:
         call_mode = self._mode()
         try:
+            if user_id is not None and _is_place(user_id) and store is None and settings is None and engine is None:
+                told = f"the first value is a user; the place of the memories is `store={user_id!r}`"
+                raise InvalidInput("user:place", hint=told)
             parts = {"embedder": embedder, "model": model, "reranker": reranker}
             names = {name: one for name, one in parts.items() if isinstance(one, str)}
             settings = _settings(settings, store, names)
@@ -246,6 +251,15 @@ def _settings(settings: Settings | None, store: str | Path | None, names: Mappin
     """
     given: dict[str, Any] = {**names} if store is None else {**names, "store": str(store)}
     return Settings.load(**given) if settings is None else settings.with_values(**given)
+
+
+def _is_place(name: object) -> bool:
+    """Return True for the name of a memory file, or an address as `store` takes it."""
+    if not isinstance(name, str):
+        return False
+    # The users of an identity provider may be addresses of the web, with a path.
+    of_service = name.startswith(SERVICES) and name.rstrip("/").count("/") == len("//")
+    return of_service or name.startswith(_STORES) or Path(name).suffix in _FILES
 
 
 def _actor(

@@ -34,11 +34,16 @@ def check_conditions(conditions: Mapping[str, Any]) -> None:
             if any(str(key).startswith("$") for key in wanted):
                 unknown = [str(key) for key in wanted if key not in OPERATORS]
                 if unknown:
-                    raise InvalidInput("operator", hint=f"Unsupported operator: {unknown[0][:32]}")
+                    raise _unsupported(unknown[0])
             else:
                 check_conditions(wanted)
         if str(name).startswith("$"):
-            raise InvalidInput("operator", hint=f"Unsupported operator: {str(name)[:32]}")
+            raise _unsupported(str(name))
+
+
+def _unsupported(name: str) -> InvalidInput:
+    known = ", ".join(sorted(FILTER_OPERATORS | _COMBINING))
+    return InvalidInput("operator", hint=f"Unsupported operator: {name[:32]}; there are {known}")
 
 
 def accepts(value: Any, conditions: Mapping[str, Any]) -> bool:
@@ -137,7 +142,7 @@ def _counted_of(name: object, wanted: object, depth: int) -> int:
     if name == "$not":
         return _count_conditions(wanted, depth - 1)
     if name.startswith("$"):
-        raise InvalidInput("operator", hint=f"Unsupported operator: {name[:32]}")
+        raise _unsupported(name)
     if isinstance(wanted, Mapping):
         if _has_operators(wanted):
             return _counted_operators(wanted, depth)
@@ -164,7 +169,7 @@ def _refuse_bare_operators(wanted: Mapping[Any, object], operators: Collection[s
 def _counted_operators(wanted: Mapping[Any, object], depth: int) -> int:
     unknown = [str(name) for name in wanted if name not in FILTER_OPERATORS]
     if unknown:
-        raise InvalidInput("operator", hint=f"Unsupported operator: {unknown[0][:32]}")
+        raise _unsupported(unknown[0])
     return sum(_counted_operand(operator, operand, depth) for operator, operand in wanted.items())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from mnemic.types.enums import Kind
 from mnemic.types.json_forms import Serialisable
@@ -94,6 +94,11 @@ class Hit(Serialisable):
     def id(self) -> str:
         """The memory_id of the memory, as `get`, `update` and `forget` take it."""
         return self.memory.memory_id
+
+    if not TYPE_CHECKING:  # type checkers know what a hit has
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"a hit has no {name!r}: its text is `content`, its memory `memory`")
 
     @property
     def pinned(self) -> bool:

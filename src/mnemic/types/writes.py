@@ -45,6 +45,11 @@ class WriteReceipt(Serialisable):
     warnings: tuple[str, ...] = ()
 
     @property
+    def id(self) -> str | None:
+        """The memory_id of the memory, as `get`, `update` and `forget` take it."""
+        return self.memory_id
+
+    @property
     def was_duplicate(self) -> bool:
         """The same memory was already there; it was refreshed, no row was added."""
         return self.outcome is Outcome.REFRESHED

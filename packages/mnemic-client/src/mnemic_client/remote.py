@@ -23,6 +23,7 @@ RENEWED_AFTER = 1800.0
 """Seconds after which a token, which lives for an hour, is renewed."""
 OWN_KEY = ("application_required",)
 """The service's answer to a user's key that asks for a token: the key already acts for a user."""
+_NO_KEY = "this service needs a key"
 LONGEST_WAIT = 10.0
 """Seconds: a service that asks for a longer rest is not waited for."""
 
@@ -164,8 +165,10 @@ class Remote:
 
     def _refusal(self, answer: httpx.Response) -> MnemicError:
         problem = _problem(answer)
-        if answer.status_code == HTTPStatus.UNAUTHORIZED and "authorization" not in self._http.headers:
-            problem = {**problem, "detail": "this service needs a key: `api_key=`, made with `mnemic apikeys create`"}
+        if answer.status_code == HTTPStatus.UNAUTHORIZED:
+            known = "authorization" in self._http.headers
+            wrong = "this service does not know the key, or it has expired or is revoked" if known else _NO_KEY
+            problem = {**problem, "detail": f"{wrong}: `api_key=`, made with `mnemic apikeys create`"}
         return failure_of(problem, answer.headers.get("retry-after"))
 
     def _unreachable(self, error: httpx.HTTPError) -> ServiceRefused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -115,13 +116,19 @@ async def _refusal_response(_: Request, failure: Exception) -> JSONResponse:
 async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
     first = failure.errors()[0]
-    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    # Of a field with several forms the first form is named behind it, by a type and not by a name.
+    parts = [str(part) for part in first["loc"][1:] if _NAME.fullmatch(str(part))]
+    place = ".".join(parts) or str(first["loc"][0])
     status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
     reason = "json" if first["type"] == "json_invalid" else place
     # Without a content type, every model receives a body as bytes.
     unread = tuple(first["loc"]) == ("body",) and not _is_json(request)
     told = _NO_JSON if unread else _about_unknown_field(request, failure) or str(first["msg"])
     return problem(status, errors.InvalidInput(reason).reason, told)
+
+
+_NAME = re.compile(r"(?!str$)[a-z0-9_]{1,64}")
+"""A field of a body, or a place in a list."""
 
 
 def _about_unknown_field(request: Request, failure: RequestValidationError) -> str | None:

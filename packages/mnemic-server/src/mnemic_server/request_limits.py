@@ -201,7 +201,8 @@ class LimitMiddleware:
         return whether its sender was authenticated.
         """
         if size > self._bounds.max_bytes:
-            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
+            told = f"a body may have at most {self._bounds.max_bytes:,} bytes: send it in parts"
+            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason, detail=told)
         # Only a larger body requires the credential before it is read: authentication reads the store.
         if known or size <= self._bounds.stranger_bytes:
             return known

@@ -38,6 +38,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.filter_language import checked_filter, with_values
+from mnemic.types.memory import without_bytes
 from mnemic.write.limiter import Limiter, consents, consents_in, marks_of_user
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.prepare import item_key, redact_value
@@ -223,7 +224,8 @@ class MemoryGateway:
             decisions=await self.decisions(actor),
             data=await self.as_stored(granted.where, actor),
         )
-        return self.watchers.report_search(result)
+        hits = [replace(hit, memory=without_bytes(hit.memory)) for hit in result.hits]
+        return self.watchers.report_search(replace(result, hits=tuple(hits)))
 
     async def as_stored(self, where: Mapping[str, JsonValue] | None, actor: Actor) -> Mapping[str, JsonValue] | None:
         """Return a filter on data whose values are as data is stored, without personal data: what was given to a memory

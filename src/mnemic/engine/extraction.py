@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.later_words import with_later_words
-from mnemic.errors import MnemicError, NotSupported, StoreFailed
+from mnemic.errors import MemoryNotFound, MnemicError, NotSupported, StoreFailed, WriteBlocked
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.conversation_context import ANSWERED_WITHIN
 from mnemic.extract.known_context import around_of, recorded_before
@@ -37,6 +37,7 @@ from mnemic.types import (
     Where,
     lower_origin,
 )
+from mnemic.write.forget import forget
 
 WORDS_WITH_FILE = 500
 """Characters of a message that the memory of its file repeats."""
@@ -243,6 +244,23 @@ async def _known_descriptions(gateway: MemoryGateway, actor: Actor, files: Colle
             if digest in files and isinstance(shows, str):
                 found[digest] = shows
     return found
+
+
+async def forget_notes(gateway: MemoryGateway, actor: Actor, written: Sequence[Candidate]) -> None:
+    """Forget the notes that an earlier failure of the model left of files that are described now. If the store fails,
+    they stay beside the descriptions.
+    """
+    described = {one.source.ref for one in written if one.category == ATTACHMENT and "shows" in one.data}
+    if not described:
+        return
+    where = replace(await _known_to(gateway, actor), categories=frozenset({ATTACHMENT}))
+    store = gateway.searcher.store
+    with suppress(StoreFailed, MemoryNotFound, WriteBlocked):
+        known = [one for one in await store.newest(where, limit=KNOWN_FILES) if one.source.ref in described]
+        kept = {one.source.ref for one in known if "shows" in one.data}
+        for memory in known:
+            if "shows" not in memory.data and memory.source.ref in kept:
+                await forget(store, gateway.clock, memory.memory_id, actor=actor, scopes=where.scopes)
 
 
 def _joined(found: Extraction, sent: Extraction) -> Extraction:

@@ -13,6 +13,7 @@ from mnemic.ports import Clock, RecordStore, Snapshot
 from mnemic.retrieve.data_filter import count_meeting, first_meeting
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, JsonValue, Kind, Memory, Scope, Where, aware, window_of
+from mnemic.types.memory import without_bytes
 from mnemic.types.memory_kinds import kind_of
 
 
@@ -62,15 +63,16 @@ async def visible(engine: Reads, actor: Actor, kinds: Sequence[Kind | str] | Non
 async def list_memories(
     engine: Reads, actor: Actor, bounds: Bounds, *, facets: Sequence[frozenset[str]], limit: int, before: str | None
 ) -> Sequence[Memory]:
-    """Return the newest `limit` memories after `before` within the bounds. Raises InvalidInput (`kind`, `window`,
-    `as_of`, `known_at`, `where`, `operator`).
+    """Return the newest `limit` memories after `before` within the bounds, without the bytes of files. Raises
+    InvalidInput (`kind`, `window`, `as_of`, `known_at`, `where`, `operator`).
     """
     then, asked = await _moment(engine, await _bounded_filter(engine, actor, bounds), bounds)
     if bounds.where is None:
-        return await then.newest(asked, limit=limit, before=before, facets=facets)
+        return [without_bytes(one) for one in await then.newest(asked, limit=limit, before=before, facets=facets)]
     data, index = await engine.gateway.as_stored(bounds.where, actor), engine.searcher.data
     meeting = partial(first_meeting, where=asked, data=data or {}, limit=limit, before=before, index=index)
-    return await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
+    found = await (engine.store.read(meeting) if bounds.known_at is None else meeting(then))
+    return [without_bytes(one) for one in found]
 
 
 async def count_memories(engine: Reads, actor: Actor, bounds: Bounds) -> int:

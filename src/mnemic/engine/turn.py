@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
-from mnemic.engine.extraction import as_shown, read_message
+from mnemic.engine.extraction import as_shown, forget_notes, read_message
 from mnemic.engine.first_use import loading
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
@@ -193,6 +193,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     run.write = await gateway.write_captured(
         extraction.candidates, actor=request.actor, idempotency_key=request.turn.idempotency_key, deadline=run.deadline
     )
+    await forget_notes(gateway, request.actor, extraction.candidates)
     written, refreshed = run.write.keys(refreshed=False), run.write.keys(refreshed=True)
     run.errors += [f"write:{receipt.key or 'memory'}: {receipt.reason}" for receipt in run.write.failed]
     run.trace.record(

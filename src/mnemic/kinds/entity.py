@@ -177,9 +177,9 @@ class EntityMemory(KindView[M]):
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
         deadline = self._engine.rules.budget.deadline(self._engine.clock.monotonic)
-        return await self.extract_within(message, deadline, idempotency_key)
+        return await self._extract_within(message, deadline, idempotency_key)
 
-    async def extract_within(
+    async def _extract_within(
         self, message: Message, deadline: Deadline, idempotency_key: str | None = None
     ) -> EntityExtraction:
         """As `extract`; the model has until the deadline."""

@@ -122,7 +122,7 @@ class EntityNoticing:
             text = await engine.gateway.pipeline.redact_text(said.content, tenant=actor.tenant)
             view = EntityMemory(engine, actor, async_mode(), reader=self.reader)
             deadline = call.deadline or _time_of_turn(call)
-            return (await view.extract_within(replace(said, content=text), deadline)).degraded
+            return (await view._extract_within(replace(said, content=text), deadline)).degraded
         except MnemicError as error:
             _log.warning("a text could not be read for entities: %s", error.reason)
             return error.reason

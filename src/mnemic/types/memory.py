@@ -67,7 +67,9 @@ ATTACHMENT = "attachment"
 FILE_BYTES = "base64"
 """Member of an attachment's `data`: its bytes, if they are kept."""
 MAX_FILE_BYTES = 256 * 1024
-"""Bytes of a file that is kept with its memory: every read of the memory brings them along."""
+"""Bytes of a file that is kept with its memory. Lists and searches leave them out; `get`, the history and exports do
+not.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +231,13 @@ class Memory(Serialisable):
 
 EPISODE = "episode"
 """The category of a memory that tells an episode."""
+
+
+def without_bytes(memory: Memory) -> Memory:
+    """Return the memory as lists and searches show it: without the bytes of its file."""
+    if memory.category != ATTACHMENT or FILE_BYTES not in memory.data:
+        return memory
+    return replace(memory, data={name: value for name, value in memory.data.items() if name != FILE_BYTES})
 
 
 def holds_graph(memory: Memory) -> bool:

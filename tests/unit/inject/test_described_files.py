@@ -214,7 +214,8 @@ async def test_the_words_of_a_picture_count_less_than_the_users() -> None:
 async def test_kept_bytes_are_exported_and_erased_and_forgotten_with_their_memory(tmp_path: Path) -> None:
     async with asked(store=str(tmp_path / "a.db"), files="keep") as (memory, _):
         await memory.capture(said("This is Rex.", image()))
-        (kept,) = [one for one in await memory.list() if one.category == "attachment"]
+        (listed,) = [one for one in await memory.list() if one.category == "attachment"]
+        kept = await memory.get(listed.memory_id)
         assert base64.b64decode(kept.data[FILE_BYTES]) == PNG  # type: ignore[arg-type]
         assert kept.data["media"] == "image/png"
         whole = "".join([chunk async for chunk in memory.export_subject()])
@@ -223,6 +224,50 @@ async def test_kept_bytes_are_exported_and_erased_and_forgotten_with_their_memor
         receipt = await memory.privacy.erase()
         assert set((await memory.privacy.verify(receipt)).values()) == {0}
     assert not holds(tmp_path, b64(PNG).encode())
+
+
+async def test_lists_and_searches_leave_the_bytes_of_a_file_where_they_are(tmp_path: Path) -> None:
+    async with asked(store=str(tmp_path / "a.db"), files="keep") as (memory, _):
+        await memory.capture(said("This is Rex.", image()))
+        (listed,) = [one for one in await memory.list() if one.category == "attachment"]
+        (found,) = [hit.memory for hit in await memory.search("brown dog") if hit.memory.category == "attachment"]
+        for shown in (listed, found):
+            assert FILE_BYTES not in shown.data
+            assert shown.data["shows"] == SHOWS
+        await memory.add("I have a file.", data={FILE_BYTES: "mine"})
+        assert any(one.data.get(FILE_BYTES) == "mine" for one in await memory.list())
+
+
+async def test_sealed_bytes_come_back_whole_and_are_nowhere_in_clear(tmp_path: Path) -> None:
+    key = tmp_path / "master.key"
+    key.write_text(b64(bytes(range(32))) + "\n", encoding="ascii")
+    key.chmod(0o600)
+    sealing = {"store": str(tmp_path / "a.db"), "files": "keep", "key_file": str(key), "seal": True}
+    async with asked(**sealing) as (memory, _):
+        await memory.capture(said("This is Rex.", image()))
+        (listed,) = [one for one in await memory.list() if one.category == "attachment"]
+        kept = await memory.get(listed.memory_id)
+        assert base64.b64decode(kept.data[FILE_BYTES]) == PNG  # type: ignore[arg-type]
+    for secret in (b64(PNG).encode(), b64(PNG)[1000:1040].encode(), PNG, SHOWS.encode()):
+        assert not holds(tmp_path, secret)
+
+
+async def test_a_note_that_a_failure_left_goes_once_the_file_is_described() -> None:
+    works = False
+
+    def script(request: ModelRequest) -> Scripted:
+        return describing(request) if works else Reply.status(500) if is_description(request) else {"items": []}
+
+    async with asked(script) as (memory, _):
+        await memory.capture(said("This is Rex.", image()))
+        await memory.capture(said("This is Mia.", image(b"\x89PNG other")))
+        works = True
+        await memory.capture(said("Look at Rex.", image()))
+        kept = sorted(one.content for one in await memory.list() if one.category == "attachment")
+        assert len(kept) == 2
+        assert SHOWS in kept[0] or SHOWS in kept[1]
+        assert any("This is Mia." in one for one in kept)
+        assert not any("This is Rex." in one for one in kept)
 
 
 async def test_a_file_too_large_to_keep_is_reported_and_its_note_kept() -> None:
@@ -237,7 +282,8 @@ async def test_without_a_model_bytes_are_kept_if_asked(tmp_path: Path) -> None:
     settings = Settings(store=str(tmp_path / "a.db"), files="keep")
     async with AsyncMemoryManager("ana", settings=settings) as memory:
         await memory.capture(said("This is Rex.", image()))
-        (kept,) = [one for one in await memory.list() if one.category == "attachment"]
+        (listed,) = [one for one in await memory.list() if one.category == "attachment"]
+        kept = await memory.get(listed.memory_id)
         assert base64.b64decode(kept.data[FILE_BYTES]) == PNG  # type: ignore[arg-type]
 
 

@@ -43,7 +43,7 @@ function about(memory) {
     ["True from", memory.valid_from && day(memory.valid_from)],
     ["True until", memory.valid_to && day(memory.valid_to)],
     ["Expires", memory.expires_at ? day(memory.expires_at) : "never"],
-    ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify(memory.data, null, 2))],
+    ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify({ ...memory.data, ...(memory.category === "attachment" && memory.data.base64 && { base64: "kept" }) }, null, 2))],
     ["Identifier", el("code", { class: "id" }, memory.memory_id)],
   ]);
 }

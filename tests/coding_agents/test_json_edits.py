@@ -87,3 +87,27 @@ def test_what_json_writes_is_read_as_json_reads_it(value: dict[str, Any], indent
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(Malformed):
         assert text[parse_json(text).end :].strip("\ufeff \t\r\n") == "" or "/" in text
+
+
+def test_what_is_added_to_a_file_of_one_line_is_set_in_alike() -> None:
+    text = put_member('{"model": "opus"}', ["hooks", "Stop"], [{"command": "x"}])
+    text = put_item(put_member(text, ["line"], {"type": "command"}), ["hooks", "Start"], {"command": "y"})
+    assert (
+        text
+        == """{"model": "opus",
+  "hooks": {
+    "Stop": [
+      {
+        "command": "x"
+      }
+    ],
+    "Start": [
+      {
+        "command": "y"
+      }
+    ]
+  },
+  "line": {
+    "type": "command"
+  }}"""
+    )

@@ -45,7 +45,6 @@ def test_people_read_what_was_found_and_why(mnemic: Call) -> None:
 
     assert "1. The cat is called Miso." in shown
     assert "score" in shown
-    assert "keyword #1" in shown
     assert memory_id in shown
 
 
@@ -218,6 +217,12 @@ def test_forget_needs_an_answer_or_yes(mnemic: Call) -> None:
     memory_id = added(mnemic, "The cat is called Miso.")
     assert mnemic("forget", memory_id).exit_code == 2
     assert data(mnemic, "forget", "--yes", memory_id) == {"forgotten": [memory_id]}
+
+
+def test_a_key_is_no_identifier_and_the_refusal_says_what_to_type(mnemic: Call) -> None:
+    added(mnemic, "aisle", "--key", "seat")
+    refused = mnemic("update", "seat", "window")
+    assert complaint(refused) == 'memory_not_found - seat is a key: mnemic add "..." --key seat'
 
 
 def test_forget_says_what_it_needs(mnemic: Call) -> None:

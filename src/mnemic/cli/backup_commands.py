@@ -75,7 +75,7 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
         "erased_again": [receipt.as_dict() for receipt in erased],
         "set_aside": [str(file) for file in restored.set_aside],
     }
-    given.show(fields, lambda: f"restored and verified\n{_as_text(restored.manifest)}\n  erased again  {len(erased)}")
+    given.show(fields, lambda: f"restored and verified\n{_as_text(restored.manifest, **{'erased again': len(erased)})}")
     if restored.set_aside and not given.as_json:
         names = ", ".join(file.name for file in restored.set_aside)
         note(f"the log of an earlier file of that name was set aside as {names}")
@@ -147,7 +147,7 @@ def _salvage_text(target: Path, salvaged: SalvageResult) -> str:
     return f"salvaged into {target}\n{pairs(facts, indent='  ')}"
 
 
-def _as_text(manifest: Manifest) -> str:
+def _as_text(manifest: Manifest, **more: int) -> str:
     facts = {
         "taken": manifest.taken_at.isoformat(timespec="seconds"),
         "memories": manifest.counts["memory"],
@@ -155,4 +155,4 @@ def _as_text(manifest: Manifest) -> str:
         "audit lines": sum(lines for lines, _ in manifest.tenants.values()),
         "bytes": manifest.bytes,
     }
-    return pairs(facts, indent="  ")
+    return pairs(facts | more, indent="  ")

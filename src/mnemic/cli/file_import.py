@@ -453,11 +453,12 @@ class Intake:
         )
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
-        self.summary.left_out.update(one.reason for one in report.skipped)
-        for one in report.skipped[: max(0, LISTED - len(self.summary.passed_over))]:
-            words = said.content if isinstance(said, Message) else ""
-            words = words if one.span is None else words[slice(*one.span)]
-            self.summary.passed_over.append({"place": place, "reason": one.reason, "words": words[:LONGEST_WORDS]})
+        words = said.content if isinstance(said, Message) else ""
+        left = [(one.reason, words if one.span is None else words[slice(*one.span)]) for one in report.skipped]
+        left = [(reason, part) for reason, part in left if not part or any(map(str.isalnum, part))]  # ")" of ";)"
+        self.summary.left_out.update(reason for reason, _ in left)
+        for reason, part in left[: max(0, LISTED - len(self.summary.passed_over))]:
+            self.summary.passed_over.append({"place": place, "reason": reason, "words": part[:LONGEST_WORDS]})
         if report.status != "ok":
             self.summary.fail(place, report.stop_reason)
 

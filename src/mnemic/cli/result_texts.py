@@ -121,13 +121,13 @@ def hits_text(hits: Sequence[Hit]) -> str:
 
 
 def why(hit: Hit) -> str:
-    """Return the score, the place in each list, when it happened, who said it, and the memory's name."""
+    """Return the reason for the hit, its relevance (where that is unknown, its score), when it happened, who said it,
+    and the memory's name. `--json` also has the score and the place in each list.
+    """
     memory = hit.memory
-    ranks = ", ".join(f"{name} #{rank.position}" for name, rank in hit.ranks.items())
     parts = (
         hit.why,
-        f"relevance {hit.relevance:.2f}" if hit.relevance is not None else "",
-        f"score {hit.score:.2f}" + (f" ({ranks})" if ranks else ""),
+        f"relevance {hit.relevance:.2f}" if hit.relevance is not None else f"score {hit.score:.2f}",
         hit.reason.replace("_", " ") if hit.reason != "relevance" else "",
         day(memory.happened_at),
         memory.source.speaker or "",

@@ -149,7 +149,14 @@ def update_(given: Given, /, memory_id: str, content: str | None, **options: Any
     text = None if content is None else text_or_stdin(content)
     data = json_object(options.pop("data"), "data")
 
-    receipt = given.with_engine(lambda engine, actor: engine.update(memory_id, text, actor=actor, data=data, **options))
+    async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
+        try:
+            return await engine.update(memory_id, text, actor=actor, data=data, **options)
+        except MemoryNotFound:
+            await _find_memory(engine, actor, memory_id, f'add "..." --key {memory_id}')
+            raise
+
+    receipt = given.with_engine(work)
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text or ""))
     return Exit.OK if receipt.stored else Exit.REFUSED
 
@@ -243,17 +250,17 @@ def _meant(given: Given, memory_ids: Sequence[str], only: dict[str, Any], limit:
 
     async def look(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
         if memory_ids:
-            return [await _find_memory(engine, actor, memory_id) for memory_id in memory_ids]
+            return [await _find_memory(engine, actor, one, f"forget --key {one}") for one in memory_ids]
         return await engine.list(actor=actor, limit=limit, **only)
 
     return given.with_engine(look)
 
 
-async def _find_memory(engine: MemoryEngine, actor: Actor, memory_id: str) -> Memory:
-    """Return the memory with this identifier. Raises MemoryNotFound, with the command for a key where it is one."""
+async def _find_memory(engine: MemoryEngine, actor: Actor, memory_id: str, of_key: str) -> Memory:
+    """Return the memory with this identifier. Raises MemoryNotFound, with the command `of_key` where it is a key."""
     try:
         return await engine.get(memory_id, actor=actor)
     except MemoryNotFound:
         if not await engine.list(actor=actor, keys=[memory_id], limit=1):
             raise
-        raise MemoryNotFound(hint=f"{memory_id} is a key: mnemic forget --key {memory_id}") from None
+        raise MemoryNotFound(hint=f"{memory_id} is a key: mnemic {of_key}") from None

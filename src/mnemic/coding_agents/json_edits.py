@@ -10,6 +10,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # it is there
 from typing import Any
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
+_SET_IN = re.compile(r"^([ \t]++)[\"{\[]", re.MULTILINE)
 _SCALAR = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 DEEPEST = 100
 
@@ -131,8 +132,9 @@ def _insert(text: str, node: Node, depth: int, label: str, value: Any) -> str:
 
 
 def _indent(text: str) -> str:
-    found = re.search(r"\{\r?\n([ \t]+)\S", text)
-    return found[1] if found else "  "
+    """Return what one level is set in by: the least of all lines that begin with a name or a bracket."""
+    found = _SET_IN.findall(text)
+    return min(found, key=len) if found else "  "
 
 
 def _value(text: str, at: int, depth: int) -> Node:

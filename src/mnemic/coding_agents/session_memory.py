@@ -33,8 +33,8 @@ _FAILURE_SECONDS = 3600
 _MOST_SESSIONS, _MOST_PROMPTS = 200, 2000
 """Sessions whose state is kept, and prompts of one."""
 _INTRODUCED = (
-    "Who the user is, and what earlier sessions in this repository told, newest first. `mnemic` has more: search it "
-    "where the answer may depend on what was decided or said before."
+    "Who the user is, and what they said in earlier sessions in this repository, newest first. `mnemic` has more: "
+    "search it where the answer may depend on what was decided or said before."
 )
 
 

@@ -31,7 +31,7 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.model_breakers import BreakingCompleter, BreakingEmbedder
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
 from mnemic.retrieve.intent_planning import ModelPlanner
-from mnemic.write.model_judge import ModelJudge
+from mnemic.write.model_judge import ModelJudge, ModelTranslator
 
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
@@ -235,9 +235,14 @@ def _proposing(
 def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
-    """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
+    """Build the roles of a language model: it extracts, plans, answers and translates, and judges if policy
+    requires it.
+    """
+    reader = build_model_reader(settings, completer)
     return {
-        "extractor": LayeredExtractor(build_model_reader(settings, completer), RuleExtractor(embedder)),
+        "extractor": LayeredExtractor(reader, RuleExtractor(embedder)),
+        # A model that is asked for the user's words alone translates no better than it labels.
+        "translator": None if reader.quotes_only else ModelTranslator(completer, clock.monotonic),
         "planner": ModelPlanner(completer, clock),
         "composer": ModelComposer(completer, clock),
         "judge": ModelJudge(completer, clock.monotonic) if judged else None,

@@ -128,7 +128,7 @@ if TYPE_CHECKING:
     )
     from mnemic.types.ratings import Rating
     from mnemic.types.trace import RunReport, Watch
-    from mnemic.write.model_judge import Judge
+    from mnemic.write.model_judge import Judge, Translator
     from mnemic.write.outbox import OutboxConsumer
 
 T = TypeVar("T")
@@ -171,6 +171,7 @@ class MemoryEngine:
         redaction: RedactionRules | None = None,
         keyring: Keyring | None = None,
         judge: Judge | None = None,
+        translator: Translator | None = None,
         middleware: Sequence[Middleware] = (),
         reads: EntityReading | None = None,
         preference_bias: bool = False,
@@ -185,7 +186,8 @@ class MemoryEngine:
         self.completer = None if completer is None else count_calls(completer)
         self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
         self.redaction, self.vault = redaction or RedactionRules(), vault_of(keyring)
-        parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}
+        parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "translator": translator}
+        parts["redactor"] = Redactor.under(self.redaction)
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
         self.rules = Rules(**_without_none(policy=policy, grant=grant, budget=budget, limits=limits))

@@ -18,7 +18,7 @@ from mnemic.extract.grounding import NormalisedText, ground, same_word
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.typed_facts import says_more
 from mnemic.extract.vetting import follows, read_values, refusal, said_until
-from mnemic.language.comparison import Known, bears, names_it
+from mnemic.language.comparison import Known, are_in_english, bears, names_it
 from mnemic.language.sentences.classify.classifier import weights
 from mnemic.language.sentences.clauses import clause_around
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
@@ -187,7 +187,9 @@ def _statement(labels: _Labels, span: tuple[int, int], target: Memory | None, re
     # Whether the words bear the operation out is decided where all that a proposer says of known memories is.
     ends = labels.operation == "end"
     named = names_it(Known(target.content, target.key), content)
-    if not ends and not named and not _says_new_value(labels, target, content):
+    # In another language the model may well give the value in English.
+    compared = are_in_english(target.content, content)
+    if not ends and not named and compared and not _says_new_value(labels, target, content):
         return replace(made, context=_hint(labels))
     # A few words are found by what they change: "Down to Sundays!".
     known = target.content[:MAX_BESIDE] if (named or not ends) and len(content.split()) <= FEW_WORDS else ""

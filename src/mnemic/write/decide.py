@@ -255,17 +255,24 @@ async def _find_named(tx: Reads, draft: Draft, moment: datetime | None) -> list[
 
 def _bear_out(memory: Memory, draft: Draft) -> bool:
     """Return True if the words of a draft bear out what its proposer says, that it replaces or ends a memory: they
-    correct a value of its text, or give evidence, or the judge of changes reads both so. Where it has not read them,
-    the words have to be about the memory, and those of an end to name it.
+    correct a value of its text, or give evidence, or the judge of changes reads both so, perhaps in translation. Where
+    it has not read them, the words have to be about the memory, and those of an end to name it.
     """
     candidate, known = draft.candidate, known_of(memory)
     said = candidate.source.quote or candidate.content
     if is_correction(said) and corrected_text(memory.content, said) == candidate.content:
         return True
-    about = bears(known, candidate.content, candidate.source.quote) or _is_labelled_alike(memory, candidate, known)
     odds = draft.changes.get(memory.memory_id)
-    if odds is None:
-        return about and (not candidate.ends or names_it(known, said))
+    if odds is None or memory.memory_id in draft.in_english:
+        if words_bear_out(memory, candidate):
+            return True
+        if odds is None:
+            return False
+        text, said = draft.in_english[memory.memory_id]
+        known = Known(text, known.key, known.safety or is_safety(text, known.key))
+        about = bears(known, said)
+    else:
+        about = bears(known, said) or _is_labelled_alike(memory, candidate, known)
     evidence = compare(known, said)
     if evidence is not None and evidence.how is not How.SAME:
         return True
@@ -273,6 +280,13 @@ def _bear_out(memory: Memory, draft: Draft) -> bool:
     if known.safety:
         return about and odds > SURELY
     return odds > (LIKELY if about else SURELY)
+
+
+def words_bear_out(memory: Memory, candidate: Candidate) -> bool:
+    """Return True if the words alone, in whatever language, bear out that a candidate replaces or ends a memory."""
+    known, said = known_of(memory), candidate.source.quote or candidate.content
+    about = bears(known, said) or _is_labelled_alike(memory, candidate, known)
+    return about and (not candidate.ends or names_it(known, said))
 
 
 def _is_labelled_alike(memory: Memory, candidate: Candidate, known: Known) -> bool:

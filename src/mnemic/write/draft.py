@@ -84,7 +84,8 @@ class Draft:
     `blocked` is the reason why nothing may be stored. `tokens` are the values that markers have replaced, `vaulted` the
     same under their storage names, sealed by `vault`. `verdicts` are a judge's labels of the neighbouring memories by
     memory_id (`mnemic.write.model_judge`), None: no judge was asked; `changes` are the logarithms of the odds that it
-    ends or replaces those that its proposer names. `read_with` are the fingerprints of other candidates read from the
+    ends or replaces those that its proposer names, and `in_english` the known and the new words of those that were read
+    in translation. `read_with` are the fingerprints of other candidates read from the
     same words, if one of the two is a value under a key. `request_key` and `request_digest`
     are its idempotency key in its stored form, and the digest of its request. `known`: an identical memory is there, so
     it needs no vector.
@@ -109,6 +110,7 @@ class Draft:
     vault: TokenVault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
     changes: Mapping[str, float] = field(default_factory=dict)
+    in_english: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     read_with: frozenset[str] = field(default=frozenset(), repr=False)
     request_key: str | None = None
     request_digest: str = ""

@@ -54,7 +54,7 @@ from mnemic.write.tokenisation import TokenVault, finish_tokens
 if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
-    from mnemic.write.model_judge import Judge
+    from mnemic.write.model_judge import Judge, Translator
 
 
 # As many texts as the embedder takes at a time; a larger batch would only delay progress and cancelling.
@@ -188,6 +188,7 @@ class MemoryWritePipeline:
         redactor: Redactor | None = None,
         vault: TokenVault | None = None,
         judge: Judge | None = None,
+        translator: Translator | None = None,
         projections: Sequence[Projection] = (),
     ) -> None:
         self._store, self._embedder, self._clock = store, embedder, clock
@@ -195,7 +196,7 @@ class MemoryWritePipeline:
         self.redactor = redactor or Redactor()
         if self.redactor.tokenises and vault is None:
             raise InvalidConfig("redaction.entities", hint="tokenise needs a key file: `mnemic keys init` makes one")
-        self._vault, self._judge = vault, judge
+        self._vault, self._judge, self._translator = vault, judge, translator
         self.publisher = Publisher(store, clock, projections)
         self._secrets: dict[str, bytes] = {}
         self.successor: Embedder | None = None
@@ -480,7 +481,7 @@ class MemoryWritePipeline:
         return ended
 
     async def _commit(self, drafts: Sequence[Draft], deadline: Deadline | None) -> list[WriteReceipt | MnemicError]:
-        await judge_changes(drafts, self._embedder, self._store, deadline)
+        await judge_changes(drafts, self._embedder, self._store, self._translator, deadline)
         tried = await self._try_each(drafts, deadline)
         for place, draft in enumerate(drafts):
             # The identical memory is gone by now, or the store has changed to other vectors.

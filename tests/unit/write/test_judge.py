@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import timedelta
@@ -18,7 +19,7 @@ from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Candidate, Deadline, Kind, Origin, Outcome, Status, WriteReceipt
-from mnemic.write.model_judge import Judgement, ModelJudge
+from mnemic.write.model_judge import Judgement, ModelJudge, ModelTranslator
 from mnemic.write.pipeline import MemoryWritePipeline
 from tests.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
@@ -189,3 +190,103 @@ async def test_a_slow_judge_does_not_cost_the_statements_their_place_in_memory(m
     assert [one.outcome for one in receipts] == [Outcome.CREATED] * many
     assert judge.asked == 1, "the time for judges is spent"
     assert len(await desk.active()) == many + 1
+
+
+class Reader(Blind):
+    """An embedder that reads two English statements, and calls each pair a change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[tuple[str, str]] = []
+
+    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+        self.read += pairs
+        return [3.0] * len(pairs)
+
+
+BANK, MOVED = "O meu banco é o Millennium.", "Passei o ordenado e as contas todas para a Caixa."
+ENGLISH = {BANK: "My bank is Millennium.", MOVED: "I moved my salary and all the accounts to Caixa."}
+
+
+class Translated:
+    """A desk with a translator that is a real client of a scripted server."""
+
+    def __init__(self, server: ScriptedModelServer, answers: list[Any]) -> None:
+        self.server, self.answers = server, answers
+        self.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        self.desk = Desk(Reader(), translator=ModelTranslator(self.completer, time.monotonic))
+
+    async def told(self, answer: Any, first: str = BANK, second: str = MOVED, *, ends: bool = False) -> WriteReceipt:
+        """The receipt of a statement whose proposer says that it replaces the one before."""
+        await self.desk.open()
+        known = await self.desk.add(first)
+        self.answers.append(answer)
+        return await self.desk.add(second, replaces=(known.memory_id,), ends=ends)
+
+    @property
+    def read(self) -> list[tuple[str, str]]:
+        assert isinstance(self.desk.embedder, Reader)
+        return self.desk.embedder.read
+
+
+@pytest.fixture
+async def translated(server: ScriptedModelServer, answers: list[Any]) -> AsyncIterator[Translated]:
+    made = Translated(server, answers)
+    yield made
+    await made.completer.close()
+
+
+async def test_an_update_in_unlike_words_of_another_language_is_read_in_translation(translated: Translated) -> None:
+    receipt = await translated.told({"english": [ENGLISH[one] for one in sorted(ENGLISH)]})
+    assert receipt.outcome is Outcome.SUPERSEDED
+    assert [one.content for one in await translated.desk.active()] == [MOVED]
+    assert translated.read == [(ENGLISH[BANK], ENGLISH[MOVED])]
+    asked = translated.server.requests[0]
+    assert json.loads(asked.user) == {"texts": sorted(ENGLISH)}, "the model is not told what for"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "no JSON",
+        {"english": ["My bank is Millennium."]},
+        {"english": [None, 3]},
+        {"english": sorted(ENGLISH)},
+        Fault.EMPTY,
+        Fault.RESET,
+    ],
+)
+@pytest.mark.parametrize("ends", [False, True])
+async def test_what_could_not_be_translated_ends_nothing(translated: Translated, answer: Any, ends: bool) -> None:
+    receipt = await translated.told(answer, ends=ends)
+    assert receipt.outcome is Outcome.CREATED
+    assert len(await translated.desk.active()) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"),
+    [
+        ("My bank is Millennium.", "I moved all the accounts to Caixa.", Outcome.SUPERSEDED),
+        ("O meu banco é o Millennium.", "Deixei o Millennium, o meu banco agora é a Caixa.", Outcome.SUPERSEDED),
+        ("O meu banco é o Millennium.", "Será que mudo as contas todas para a Caixa?", Outcome.CREATED),
+    ],
+    ids=["english", "plain by its words", "a question"],
+)
+async def test_only_what_needs_it_is_translated(
+    translated: Translated, first: str, second: str, outcome: Outcome
+) -> None:
+    assert (await translated.told({"english": []}, first, second)).outcome is outcome
+    assert translated.server.requests == []
+
+
+async def test_what_nobody_may_forget_does_not_end_by_words_in_translation(translated: Translated) -> None:
+    told = {"Sou alérgico a camarão.": "I am allergic to shrimp.", "Já comi de tudo na festa.": "I ate it all there."}
+    receipt = await translated.told({"english": [told[one] for one in sorted(told)]}, *told, ends=True)
+    assert receipt.outcome is Outcome.CREATED
+    assert len(await translated.desk.active()) == 2
+
+
+def test_a_model_that_is_asked_for_quotes_alone_translates_nothing(server: ScriptedModelServer) -> None:
+    given: dict[str, Any] = {"store": "memory:", "model_url": server.base_url, "api_key": "test"}
+    assert isinstance(build_engine(Settings(**given)).gateway.pipeline._translator, ModelTranslator)
+    assert build_engine(Settings(**given, model="smollm2-135m")).gateway.pipeline._translator is None

@@ -83,9 +83,17 @@ class EntityMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: MemoryEngine, actor: Actor, call_mode: CallMode[M], *, reader: EntityReader | None = None
+        self,
+        engine: MemoryEngine,
+        actor: Actor,
+        call_mode: CallMode[M],
+        *,
+        reader: EntityReader | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
+        """`deadline`: until then a model may read; by default it has the time of a turn for each text."""
         super().__init__(engine, actor, call_mode)
+        self._deadline = deadline
         self._reader = reader or (LayeredEntityReader(engine.completer) if engine.completer else RuleEntityReader())
 
     # -- telling ------------------------------------------------------------------------------------------------------
@@ -176,13 +184,7 @@ class EntityMemory(KindView[M]):
         text, and a configured language model adds to what they read, within the `max_seconds` of a turn.
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
-        deadline = self._engine.rules.budget.deadline(self._engine.clock.monotonic)
-        return await self._extract_within(message, deadline, idempotency_key)
-
-    async def _extract_within(
-        self, message: Message, deadline: Deadline, idempotency_key: str | None = None
-    ) -> EntityExtraction:
-        """As `extract`; the model has until the deadline."""
+        deadline = self._deadline or self._engine.rules.budget.deadline(self._engine.clock.monotonic)
         reading = await self._reader.read(message, deadline=deadline)
         origin = StatementOrigin(self._actor, message)
         kept = [named for named in reading.named if is_name(named.name)]

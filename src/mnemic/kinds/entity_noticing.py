@@ -15,7 +15,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.requests import AddMany, Correction, Forget, NewMemory, Run
 from mnemic.retrieve.export import accepted_memories, everything
 from mnemic.runtime.sync_facade import async_mode
-from mnemic.types import Candidate, Deadline, Kind, Level, Message, Outcome, Where, WriteReceipt
+from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.types.trace import RunReport
 
@@ -45,7 +45,7 @@ class EntityNoticing:
         request = call.request
         if isinstance(request, Forget):
             return await self._forgotten(call, proceed)
-        begun = _time_of_turn(call) if isinstance(request, Run) else None
+        begun = call.rules.budget.deadline(call.engine.clock.monotonic) if isinstance(request, Run) else None
         answer = await proceed(call)
         if isinstance(request, NewMemory):
             return await self._read_stored(candidate_of(request, call.actor), answer, call)
@@ -120,17 +120,11 @@ class EntityNoticing:
         engine, actor = call.engine, call.actor
         try:
             text = await engine.gateway.pipeline.redact_text(said.content, tenant=actor.tenant)
-            view = EntityMemory(engine, actor, async_mode(), reader=self.reader)
-            deadline = call.deadline or _time_of_turn(call)
-            return (await view._extract_within(replace(said, content=text), deadline)).degraded
+            view = EntityMemory(engine, actor, async_mode(), reader=self.reader, deadline=call.deadline)
+            return (await view.extract(replace(said, content=text))).degraded
         except MnemicError as error:
             _log.warning("a text could not be read for entities: %s", error.reason)
             return error.reason
-
-
-def _time_of_turn(call: Call) -> Deadline:
-    deadline: Deadline = call.rules.budget.deadline(call.engine.clock.monotonic)
-    return deadline
 
 
 def _role(candidate: Candidate) -> str:

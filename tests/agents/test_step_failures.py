@@ -4,6 +4,7 @@ what the user's words do not support, and what is sensitive. With the engine and
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from langgraph.store.memory import InMemoryStore
 from mnemic.agents.langgraph import memory_graph
 from mnemic.agents.steps import TurnRules
 from mnemic.errors import InvalidConfig
+from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.key_rules import KeyRule, Policy
-from mnemic.types import Origin, Source
+from mnemic.types import Completion, Deadline, Origin, Prompt, Source
 from tests.scripted_steps import Model, Proposals, engine_of, wish
 
 OPEN = Policy(on_violation="skip")
@@ -140,6 +142,36 @@ async def test_health_and_papers_are_not_kept_unasked(kind: str, said: str) -> N
     assert {reason for _, reason in skipped(turn)} == {"sensitive"}
     assert turn["final_output"]["stored_updates"] == []
     assert "negative" not in str(turn["skipped_memory_updates"])
+
+
+class QuotesAll:
+    """A model that finds each message worth keeping, in the words that it is shown."""
+
+    model = "quoting"
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        said = json.loads(prompt.user)["user_message"]
+        labels = {"op": "add", "subject": "me", "holds": "now", "category": "fact", "key": None, "value": said}
+        return Completion(text=json.dumps({"items": [{"quote": said, **labels}]}), model=self.model)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["My passport number is X1234567.", "My sister Emma lives in Leeds, her address for letters is emma@example.org."],
+)
+async def test_with_a_model_what_is_sensitive_is_so_too_although_it_reads_without_the_value(
+    kind: str, said: str
+) -> None:
+    extractor = ModelExtractor(QuotesAll())
+    turn = await say(await graph_of(kind, extractor=extractor), said)
+    assert {reason for _, reason in skipped(turn)} == {"sensitive"}
+    assert turn["final_output"]["stored_updates"] == []
+    assert "Leeds" not in str(turn["skipped_memory_updates"])
+    reviewed = await say(await graph_of(kind, extractor=extractor, rules=TurnRules(on_sensitive="review")), said)
+    assert {reason for _, reason in skipped(reviewed)} == {"needs_review:sensitive"}
 
 
 @pytest.mark.parametrize(

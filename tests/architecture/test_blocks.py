@@ -84,6 +84,13 @@ SINGLE: dict[tuple[str, str], str] = {
 NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/deployment.md", "/opt/mnemic"): "it needs systemd and the rights of root",
     ("docs/deployment.md", "docker compose"): "it needs Docker and an image that was built",
+    (
+        "docs/models.md",
+        "llama-server",
+    ): "it needs a model's weights; `make test-model` runs llama.cpp with those of a package",
+    ("docs/models.md", "ollama serve"): "it needs the server and a model's weights from its maker",
+    ("docs/models.md", "vllm serve"): "it needs a GPU and a model's weights",
+    ("docs/models.md", "lms server"): "it needs a closed program from its maker's site",
 }
 """Blocks that no test runs, with the reason."""
 

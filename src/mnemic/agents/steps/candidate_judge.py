@@ -26,6 +26,7 @@ from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, UNSUPPORTED
+from mnemic.redact.replacement import MARKER
 from mnemic.types import Candidate, Message
 from mnemic.write.prepare import Redactor, redact
 
@@ -74,9 +75,13 @@ class Judge:
         said = Message(role="user", content=state["input"])
         answer = answer_in(said, talk_before(said, turns_before(state["messages"])))
         evidence = [said] if answer is None else [said, replace(said, content=answer.statement)]
+        hidden = evidence
+        # A model reads the message with its personal values hidden.
+        if any(_hides_value(one) for one in state["memory_candidates"]):
+            hidden = [replace(said, content=await self._long_term.redact_text(state["input"]))]
         seen: set[tuple[str | None, str]] = set()
         for data in state["memory_candidates"]:
-            checked, reason, shown = self._check_candidate(data, evidence)
+            checked, reason, shown = self._check_candidate(data, hidden if _hides_value(data) else evidence)
             if checked is None:
                 verdicts.skip({**data, "content": shown}, reason)
                 continue
@@ -115,7 +120,7 @@ class Judge:
         grounded = ground(candidate, said) or _as_quoted(candidate, said.content)
         if grounded is None:
             return None, UNSUPPORTED, shown
-        sensitive = self._is_sensitive(grounded)
+        sensitive = _hides_value(data) or self._is_sensitive(grounded)
         if sensitive and self._rules.on_sensitive == "skip":
             return None, SENSITIVE, WITHHELD
         # A change to a known memory that the engine has found may have the form of an order ("make that ten people").
@@ -183,6 +188,11 @@ class Judge:
 
     def _change(self, key: str) -> str:
         return self._long_term.policy.rule(key).on_change
+
+
+def _hides_value(data: Mapping[str, Any]) -> bool:
+    """Return True for a candidate in whose words a personal value was hidden."""
+    return any(MARKER.search(str(data.get(name))) for name in ("content", "quote"))
 
 
 def _unexpected_topics(topics: Collection[str], quote: str | None) -> frozenset[str]:

@@ -383,3 +383,24 @@ async def test_the_block_of_a_prompt_is_logged(engine: MemoryEngine) -> None:
     async with Client(memory_server(engine, ANA)) as client:
         await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
     assert [event.action for event in await engine.audit(actor=ANA)].count("injected") == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "told"),
+    [
+        ("add_memory", {"content": "Invoice paid", "data": {"invoice": 1}}, "add_memory has no 'data', but content"),
+        ("add_memory", {"content": "I like tea.", "confidence": 7}, "no 'confidence'"),
+        ("search_memory", {"query": "tea", "limit": 3}, "no 'limit', but query, max_results"),
+        ("forget_memory", {"memory_id": "x", "dryRun": False}, "no 'dryRun', but memory_id, dry_run"),
+    ],
+)
+async def test_an_argument_that_a_tool_lacks_is_refused_and_not_dropped_unsaid(
+    tool: str, given: dict[str, Any], told: str
+) -> None:
+    async with build_engine(Settings(store="memory:")) as engine:
+        async with Client(memory_server(engine, ANA)) as client:
+            answer = await client.call_tool(tool, given)
+        assert answer.is_error
+        assert told in str(answer.content)
+        assert "invalid_input:argument:unknown" in str(answer.content)
+        assert await engine.count(actor=ANA) == 0

@@ -30,6 +30,7 @@ with brought_by("mcp"):
     from mcp.server import MCPServer
     from mcp.server.elicitation import ElicitationResult
     from mcp.server.mcpserver import Context, Elicit, Resolve
+    from mcp.server.mcpserver.exceptions import ToolError
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
     from pydantic import BaseModel
@@ -67,6 +68,17 @@ class _Server(MCPServer[Any]):
     """A server that knows its desk by the rules in force."""
 
     desk: Callable[[], Awaitable[_Desk]]
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any] | None = None) -> Any:
+        """Call a tool. Raises ToolError for an argument that it does not have, whose value would be lost unsaid."""
+        known = next(
+            (one.input_schema.get("properties", {}) for one in await self.list_tools() if one.name == name), None
+        )
+        unknown = None if known is None else next((one for one in arguments if one not in known), None)
+        if unknown is not None:
+            reason = InvalidInput("argument:unknown").reason
+            raise ToolError(f"{reason} - {name} has no {unknown[:64]!r}, but {', '.join(known or ())}")
+        return await super().call_tool(name, arguments, context)
 
 
 async def _before_forgetting(memory_id: str, dry_run: bool, context: Context[Any]) -> Elicit[Confirmation] | None:

@@ -330,7 +330,7 @@ def test_kept_bytes_stay_in_an_export_that_is_imported_and_a_number_in_their_pla
         assert done.returncode == 0, done.stderr
     with MemoryManager("ana", store=tmp_path / "whole/s.db") as memory:
         (kept,) = [one for one in memory.list() if one.category == "attachment"]
-        assert kept.data[FILE_BYTES] == b64(PNG)
+        assert memory.get(kept.memory_id).data[FILE_BYTES] == b64(PNG)
     assert CARD.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "changed").glob("s.db*"))
 
 

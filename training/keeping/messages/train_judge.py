@@ -7,7 +7,8 @@ sentences of the frames, alone and one after another. ASIDE: a file of messages 
 START: the weights of another judge, of whose architecture it is; see training/answers/train.py for what else is needed.
 The packaged weights began with those of the judge of changes: 3 epochs of the first ten files, 2 with four more, then
 2, 1 and 1 as further files came, with up to three sentences of each frame; the mean of the weights after each of these
-three was trained for an epoch more, the first with sentences one after another.
+three was trained for an epoch more, the first with sentences one after another; the mean of that and of an epoch more,
+with orders_at_once.txt.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mnemic.language.sentences.categories import category_of, is_order
 from mnemic.language.sentences.classify.classifier import Opinion
 from mnemic.language.sentences.clauses import Clause
-from mnemic.language.sentences.exclusion_rules import Mood, is_certain, left_out
+from mnemic.language.sentences.exclusion_rules import Mood, is_certain, left_out, orders_on_occasion
 from mnemic.language.sentences.general_knowledge_messages import (
     NAMED,
     is_about_the_world,
@@ -273,7 +273,8 @@ def _settle_judged(piece: Piece, opinion: Opinion, asked: bool) -> None:
     least = CERTAIN_FROM if piece.certain else ASKED_FROM if asked else RULED_FROM if piece.reason else JUDGED_FROM
     # What does harm if it is lost is stored if either of both takes it for worth it.
     risky = opinion.share("safety") >= SAFETY_FROM and opinion.keep >= URGENT_FROM and piece.reason is None
-    if piece.keep >= least or risky:
+    ordered = orders_on_occasion(piece.text) and opinion.keep >= ARRANGED_FROM
+    if piece.keep >= least or risky or ordered:
         piece.reason = None
     elif piece.reason is None:
         piece.reason = reason_of(opinion)

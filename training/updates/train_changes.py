@@ -22,7 +22,7 @@ import torch
 from pairs import Pair
 from train import BATCH, Judge, auc, begin, fit, score
 
-from mnemic.providers.pair_judge import CHANGE_LIMITS
+from mnemic.providers.pair_judge import CHANGE_LIMITS, Limits
 
 HERE = Path(__file__).parent
 RATE, WARMING = 6e-4, 20
@@ -61,9 +61,9 @@ def pairs_of(group: Group, groups: Sequence[Group], rng: random.Random) -> Itera
         yield Pair(*leaving[:2], False, "K")
 
 
-def report(model: Judge, name: str, pairs: Sequence[Pair]) -> None:
+def report(model: Judge, name: str, pairs: Sequence[Pair], limits: Limits = CHANGE_LIMITS) -> None:
     """Print how often a change has the higher odds, for each way to be none."""
-    odds = score(model, pairs, CHANGE_LIMITS)
+    odds = score(model, pairs, limits)
     changes = odds[[one.answers for one in pairs]]
     kinds = sorted({one.kind for one in pairs if not one.answers})
     above = {kind: auc(changes, odds[[one.kind == kind and not one.answers for one in pairs]]) for kind in kinds}

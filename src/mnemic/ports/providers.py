@@ -78,9 +78,12 @@ class JudgesAnswers(Protocol):
 class JudgesChanges(Protocol):
     """Optional capability of an embedder whose model can read two statements together."""
 
-    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+    async def judge_changes(
+        self, pairs: Sequence[tuple[str, str]], *, question: str | None = None, deadline: Deadline | None = None
+    ) -> list[float]:
         """Return, for each pair of an earlier and a later statement, the natural logarithm of the odds that the later
-        one ends or replaces the earlier. Raises EmbedderFailed as `embed` does.
+        one ends or replaces the earlier; with `question` that it does so in what is asked. Raises EmbedderFailed as
+        `embed` does.
         """
 
 

@@ -39,6 +39,8 @@ MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6
 WEIGHTS = "model.onnx"
 """The pinned file of weights. The network, `data/minilm.onnx`, refers to places in it by this name; it was written by
 training/embedder/write_graph.py."""
+ASKED_OF = " | "
+"""What stands between a question and the statement that the judge of order reads with it."""
 REMEMBERED_TEXTS = 1_024
 LONG_CHARS = 1_000
 """Texts with more tokens in total are embedded in a separate thread, so that a short question does not
@@ -213,9 +215,14 @@ class MiniLmEmbedder(InProcessEmbedder):
         """Return the logarithm of the odds of each answer; see `mnemic.ports.JudgesAnswers`."""
         return await self._judge(_judge_of_answers, [(question, one) for one in statements], deadline)
 
-    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+    async def judge_changes(
+        self, pairs: Sequence[tuple[str, str]], *, question: str | None = None, deadline: Deadline | None = None
+    ) -> list[float]:
         """Return the logarithm of the odds of each change; see `mnemic.ports.JudgesChanges`."""
-        return await self._judge(_judge_of_changes, pairs, deadline)
+        if question is None:
+            return await self._judge(_judge_of_changes, pairs, deadline)
+        asked = [(f"{question}{ASKED_OF}{earlier}", later) for earlier, later in pairs]
+        return await self._judge(_judge_of_order, asked, deadline)
 
     async def judge_keeping(
         self, parts: Sequence[tuple[str, str]], *, deadline: Deadline | None = None
@@ -263,13 +270,19 @@ def _judge_of_changes(threads: int) -> PairJudge:
     return PairJudge.of_changes(threads)
 
 
+def _judge_of_order(threads: int) -> PairJudge:
+    from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
+
+    return PairJudge.of_order(threads)
+
+
 def _judge_of_keeping(threads: int) -> PairJudge:
     from mnemic.providers.pair_judge import PairJudge  # it opens the weights of this module
 
     return PairJudge.of_keeping(threads)
 
 
-_JUDGES = (_judge_of_answers, _judge_of_changes, _judge_of_keeping)
+_JUDGES = (_judge_of_answers, _judge_of_changes, _judge_of_order, _judge_of_keeping)
 
 
 class _Recent(Generic[T]):

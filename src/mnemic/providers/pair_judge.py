@@ -30,6 +30,7 @@ hand have so many, and 94 % of those in German, French, Spanish, Italian, Portug
 """
 _WORD = re.compile(r"[^\W\d_]+")
 ANSWER_LIMITS, CHANGE_LIMITS, KEEPING_LIMITS = Limits(24, 64), Limits(36, 72), Limits(48, 112)
+ORDER_LIMITS = Limits(88, 160)
 
 
 class PairJudge:
@@ -54,6 +55,13 @@ class PairJudge:
     def of_changes(cls, threads: int = 1) -> PairJudge:
         """Return the judge of whether a statement ends or replaces an earlier one. Trained by `training/updates`."""
         return cls("changes.onnx", CHANGE_LIMITS, threads)
+
+    @classmethod
+    def of_order(cls, threads: int = 1) -> PairJudge:
+        """Return the judge of whether a statement changes what an earlier one, after a question and `ASKED_OF`, says of
+        what is asked. Trained by `training/updates`.
+        """
+        return cls("order.onnx", ORDER_LIMITS, threads)
 
     @classmethod
     def of_keeping(cls, threads: int = 1) -> PairJudge:

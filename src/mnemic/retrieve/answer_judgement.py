@@ -112,5 +112,11 @@ def text_of(memory: Memory) -> str:
     return memory.content if labelled is None else f"My {labelled[1]} is {memory.content[labelled.end() :]}"
 
 
+def spoken(memory: Memory) -> str:
+    """Return the words of a memory as the judge of changes reads them: with who said them, unless it was a user."""
+    speaker = memory.source.speaker
+    return f"{speaker}: {text_of(memory)}" if speaker in ("assistant", "tool") else text_of(memory)
+
+
 def _probability(odds: float) -> float:
     return round(1 / (1 + exp(-odds)), 4)

@@ -1,7 +1,8 @@
-"""Each statement once among the hits: a message that says what another hit says has no place of its own."""
+"""Each statement once among the hits: a message that says what other hits say has no place of its own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -10,19 +11,24 @@ from mnemic.types import Kind, Memory
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""
+COVERS = 0.7
+"""Share of a message's words, from which the statements that were read from them stand for the message."""
+
+_WORD = re.compile(r"\w+")
 
 
 def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:
     """Return the recorded messages among `entries` (best first) that add nothing to another entry, each with that one:
-    a memory of the same words, or the same words of the same conversation and day.
+    a memory of the same words, the best of the statements that were read from most of its words, or the same words of
+    the same conversation and day.
     """
     known = [memories[one] for one, _, _ in entries if one in memories]
     if not any(memory.kind is Kind.EPISODIC for memory in known):
         return {}
-    made: dict[tuple[str, str], list[Memory]] = {}
+    made: dict[str | None, list[Memory]] = {}
     for memory in known:
         if memory.kind is Kind.LONG_TERM:
-            made.setdefault(_speaker_and_words(memory), []).append(memory)
+            made.setdefault(memory.source.session, []).append(memory)
     found: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
     for message in known:
@@ -31,9 +37,8 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
             continue
         said, session = _speaker_and_words(message), message.source.session
         # A memory recorded or added without a conversation may be of any.
-        same = [
-            one for one in made.get(said, ()) if None in (session, one.source.session) or one.source.session == session
-        ]
+        sessions = made.keys() if session is None else (session, None)
+        same = _read_from(message, [memory for one in sessions for memory in made.get(one, ())])
         here = first.setdefault((said, session, message.happened_at.date()), message.memory_id)
         shown = same[0].memory_id if same else here
         if shown != message.memory_id:
@@ -52,6 +57,18 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
         # The first entry for a memory has its best place; later ones only lose it.
         found.setdefault(shown, (shown, max(score, own[shown][1]), own[shown][2]))
     return list(found.values())
+
+
+def _read_from(message: Memory, statements: Sequence[Memory]) -> list[Memory]:
+    """Return the statements that were read from the words of a message, or say them, if they stand for most of them."""
+    speaker, words = _speaker_and_words(message)
+    found = {one.memory_id: _words_of(one.source.quote or one.content) for one in statements}
+    found = {one: said for one, said in found.items() if said and said in words}
+    same = [one for one in statements if one.memory_id in found and (one.source.speaker or "user") == speaker]
+    rest = words
+    for said in sorted({found[one.memory_id] for one in same}, key=len, reverse=True):
+        rest = rest.replace(said, " ", 1)
+    return same if len(_WORD.findall(rest)) <= (1 - COVERS) * len(_WORD.findall(words)) else []
 
 
 def _speaker_and_words(memory: Memory) -> tuple[str, str]:

@@ -37,6 +37,7 @@ from mnemic.retrieve.background_similarity import UNRELATED_IN_OTHERS, rescale
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.recorded_questions import is_question as only_asks
 from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
 from mnemic.types.measures import read
 
@@ -65,14 +66,12 @@ them: nine in ten changes found in such messages were wrong (bench/retrieval.md)
 A_BREATH = timedelta(seconds=1)
 """Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
-READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.3, 2
+READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.2, 6
 """First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 ms."""
-BY_JUDGE, JUDGED = 1.0, 0.5
-"""Evidence of a judged pair: of the logarithm of the odds that the later statement ends or replaces the earlier one,
-and of any such pair.
+NEWER = -1.5
+"""Logarithm of the odds, by the judge, from which the later of two is the newer form in what is asked. Half of what it
+was trained on was no change at all, so its odds are low.
 """
-CHANGED = 1.0
-"""Logarithm of the odds, by the judge, from which a message may be the newer form of a statement or a message."""
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
 Changes = Mapping[tuple[str, str], float]
@@ -199,7 +198,7 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
     ordered = sorted(_told_first(memories), key=_moment)
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return []
-    alike = _pairs(ordered, equal=True) & (_cosines([one.vector or b"" for one in ordered]) >= NEAR_ENOUGH)
+    alike = _apart(ordered) & (_cosines([one.vector or b"" for one in ordered]) >= NEAR_ENOUGH)
     found = [(ordered[before], ordered[at]) for before, at in np.argwhere(alike).tolist()]
     place = {one.memory_id: number for number, one in enumerate(memories)}
     found.sort(key=lambda pair: sorted(place[one.memory_id] for one in pair))
@@ -214,7 +213,7 @@ def _told_first(memories: Sequence[Memory]) -> list[Memory]:
         one
         for one in active
         if one.kind is Kind.LONG_TERM
-        or (one.source.speaker not in _AIDES and not any(_are_of_same_words(one, each) for each in statements))
+        or not (only_asks(one) or any(_are_of_same_words(one, each) for each in statements))
     )
     return list(islice(told, READ_TOGETHER))
 
@@ -225,7 +224,9 @@ def _are_one_or_two(earlier: Memory, later: Memory) -> bool:
 
 
 def newest_of(
-    memories: Iterable[Memory], question: Question | None = None, changes: Changes = NONE_JUDGED
+    memories: Iterable[Memory],
+    question: Question | None = None,
+    changes: Changes = NONE_JUDGED,
 ) -> dict[str, str]:
     """Return, for each of `memories` that a later one of the same person disagrees with, or may be the
     newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
@@ -239,15 +240,19 @@ def newest_of(
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
     own = [one for one in told if not sources.get(one.memory_id)]
     ordered = sorted(own, key=_moment)
-    equal, likely = _pairs(ordered, equal=True), _Likeness.of(ordered, question, changes)
+    apart, likely = _apart(ordered), _Likeness.of(ordered, question)
     possible = likely.may_be_newer.tolist()
     stated = [_stated(one.content, one.key) for one in ordered]
     found: dict[str, str] = {}
     for before, earlier in enumerate(ordered):
         # From the newest: the first that is found is the latest.
-        for at in equal[before].nonzero()[0][::-1].tolist():
+        for at in apart[before].nonzero()[0][::-1].tolist():
             later = ordered[at]
-            newer = possible[before][at] and likely.is_newer_form(later, at, earlier, before)
+            judged = changes.get((earlier.memory_id, later.memory_id))
+            if judged is not None:
+                newer = judged > NEWER and not _are_of_two(earlier.content, later.content)
+            else:
+                newer = possible[before][at] and likely.is_newer_form(later, at, earlier, before)
             if (newer or contests(stated[before], stated[at])) and not _are_of_same_words(earlier, later):
                 found[earlier.memory_id] = later.memory_id
                 break
@@ -295,6 +300,13 @@ def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
     return pairs
 
 
+def _apart(ordered: Sequence[Memory]) -> Matrix:
+    """Return the pairs of `_pairs` that were said at different times."""
+    at = _numbers(_breaths(ordered))
+    pairs: Matrix = _pairs(ordered) & (at[:, None] < at)
+    return pairs
+
+
 def _breaths(ordered: Sequence[Memory]) -> list[datetime]:
     """Return when each of memories, in the order of their time, was said: what was read from one message that names no
     time, and so written one after the other, at the time of the first of it.
@@ -332,21 +344,20 @@ class _Likeness:
     """
 
     evidence: Matrix
-    changes: Changes
 
     @classmethod
-    def of(cls, memories: Sequence[Memory], question: Question | None, changes: Changes) -> _Likeness:
+    def of(cls, memories: Sequence[Memory], question: Question | None) -> _Likeness:
         """Return the likeness of these."""
         vector = None if question is None else question.vector
         # Vectors of two models cannot be compared.
         if question is None or vector is None or any(len(one.vector or b"") != len(vector) for one in memories):
-            return cls(np.full((len(memories), len(memories)), -np.inf), changes)
+            return cls(np.full((len(memories), len(memories)), -np.inf))
         cosines = _cosines([vector, *(one.vector or b"" for one in memories)]).astype(np.float64)
         if language_asked_in(question.text) is not None:
             cosines = np.array([[rescale(cosine, UNRELATED_IN_OTHERS) for cosine in row] for row in cosines.tolist()])
         among, nearness = cosines[1:, 1:], np.log(np.maximum(cosines[0, 1:], 0.0) + LEAST_NEARNESS)
         evidence = LIKENESS * among + ANSWERS * (nearness - nearness[:, None])
-        return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence), changes)
+        return cls(np.where(among < LEAST_LIKENESS, -np.inf, evidence))
 
     @property
     def may_be_newer(self) -> Matrix:
@@ -358,13 +369,9 @@ class _Likeness:
         """Return True if likeness, the words and how near both are to the question speak for the later statement's
         being the newer form of the earlier one.
         """
-        judged = self.changes.get((earlier.memory_id, later.memory_id))
-        # People say much in passing: of a message only what was read counts.
-        if later.kind is not Kind.LONG_TERM and (judged is None or judged < CHANGED):
+        if later.kind is not Kind.LONG_TERM:  # people say much in passing: of a message only what was judged counts
             return False
         evidence = float(self.evidence[before, at])
-        if judged is not None:
-            evidence += BY_JUDGE * judged + JUDGED
         if tells_change(later.content):
             evidence += CHANGE + CHANGE_OF_IT * bool(shared_content(_known(earlier), later.content))
         return evidence > LEAST_EVIDENCE and not _are_of_two(earlier.content, later.content)

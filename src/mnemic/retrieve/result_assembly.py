@@ -121,6 +121,21 @@ def _enough(search: ParsedSearch, ranked: RankedMemories, beside: Collection[str
     return max(POOLED, request.top_k + len(ranked.read) + COMPARED) + len(beside)
 
 
+def may_judge(search: ParsedSearch) -> bool:
+    """Return True if a judge may decide which of two statements is the newer form of the other: not for a question
+    about a time or what happened in a period, nor by a model whose cosines are on another scale.
+    """
+    question = search.question
+    scaled = question.space is not None and bool(question.space.scale)
+    return (
+        not scaled
+        and not search.stated
+        and search.clause is None
+        and not asks_past(question)
+        and not asks_for_events(question)
+    )
+
+
 def may_guess(search: ParsedSearch) -> bool:
     """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
     about a common attribute, whose statements are known, about a time or what happened in a period, which asks for

@@ -21,7 +21,7 @@ from mnemic.retrieve.answer_judgement import (
     judge_answers,
     judges,
     reads_changes,
-    text_of,
+    spoken,
 )
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
@@ -50,7 +50,7 @@ from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
 from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RELATED, RelevanceModel, measured_with
 from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import rerank, texts_of
-from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, may_guess, result_of
+from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, may_judge, result_of
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
@@ -432,7 +432,7 @@ class Searcher:
         reader, model = self.embedder, measured_with(self.embedder.space, search.question)
         if self.reranker is not None or model != DEFAULT_MODEL or not reads_changes(reader):
             return None
-        return reader if is_question(search.question.text) and may_guess(search) else None
+        return reader if is_question(search.question.text) and may_judge(search) else None
 
     async def _judge_changes(
         self, reader: JudgesChanges, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
@@ -443,7 +443,8 @@ class Searcher:
         if not pairs:
             return weighed
         try:
-            odds = await reader.judge_changes([(text_of(one), text_of(two)) for one, two in pairs], deadline=deadline)
+            texts = [(spoken(one), spoken(two)) for one, two in pairs]
+            odds = await reader.judge_changes(texts, question=search.question.text, deadline=deadline)
         except MnemicError as failure:
             search.note(JUDGE, failure)
             return weighed

@@ -387,6 +387,13 @@ async def test_what_replaces_a_statement_is_told_from_what_is_only_about_it(
     assert await embedder.judge_changes(pairs[::-1]) == first[::-1]
 
 
+async def test_a_later_message_changes_only_what_a_question_asks_of_it(embedder: MiniLmEmbedder) -> None:
+    pair = ("Parcels go to the yard on Mill Road, ask for Petra.", "petra's left us btw, sven does the yard")
+    (who,) = await embedder.judge_changes([pair], question="Who takes parcels in the yard?")
+    (where,) = await embedder.judge_changes([pair], question="Where do parcels go?")
+    assert who > where
+
+
 async def test_what_lasts_is_told_from_what_is_only_of_the_moment_by_the_words_around_it(
     embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ REPLACED = (
 LEFT = (
     ("Where is our canoe?", "We keep the canoe in the boathouse.", "My uncle keeps his canoe in Piet's barn."),
     ("Where does the choir rehearse?", "Our choir rehearses in St Barnabas.", "St Barnabas church got a new organ."),
-    ("How do I get to the archive?", "I take the tram to the archive.", "The tram to the archive was full yesterday."),
+    ("How do I get to the archive?", "I take the tram to the archive.", "The archive closes at noon on Fridays."),
     ("What does Patient 12 take?", "Patient 12 takes ramipril.", "Patient 13 takes bisoprolol now."),
 )
 
@@ -35,11 +35,13 @@ class CountingEmbedder(MiniLmEmbedder):
         self.judged: list[tuple[str, str]] = []
         self.fails = False
 
-    async def judge_changes(self, pairs: Sequence[tuple[str, str]], *, deadline: Deadline | None = None) -> list[float]:
+    async def judge_changes(
+        self, pairs: Sequence[tuple[str, str]], *, question: str | None = None, deadline: Deadline | None = None
+    ) -> list[float]:
         self.judged.extend(pairs)
         if self.fails:
             raise EmbedderFailed("not_finite")
-        return await super().judge_changes(pairs, deadline=deadline)
+        return await super().judge_changes(pairs, question=question, deadline=deadline)
 
 
 @pytest.fixture
@@ -110,6 +112,25 @@ async def test_what_an_assistant_said_is_not_read_as_a_change(engine: MemoryEngi
     await engine.record([Message(role="assistant", content=text) for text in texts], actor=EVA)
     assert len((await engine.search(question, actor=EVA)).hits) > 1
     assert embedder.judged == []
+
+
+@pytest.mark.parametrize(
+    ("question", "role", "claim", "answer"),
+    [
+        ("Does the user smoke?", "assistant", "Since you smoke, avoid the pill.", "I don't smoke, never have."),
+        (
+            "Who runs Halvorsen Shipping?",
+            "tool",
+            "Halvorsen Shipping, director: Ole Dahl",
+            "Ole Dahl left, Kari Moe runs it.",
+        ),
+    ],
+)
+async def test_what_the_user_says_later_stands_before_what_an_assistant_or_a_tool_claimed(
+    engine: MemoryEngine, question: str, role: str, claim: str, answer: str
+) -> None:
+    await engine.record([Message(role=role, content=claim), Message(role="user", content=answer)], actor=EVA)
+    assert (await engine.search(question, actor=EVA)).hits[0].memory.content == answer
 
 
 async def test_a_reader_that_fails_is_named_and_the_search_still_answers(

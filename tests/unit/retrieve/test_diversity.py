@@ -57,3 +57,17 @@ def test_a_message_without_a_conversation_and_the_same_words_again_are_shown_onc
     assert without_repetitions(entries[:2], repetitions(entries[:2], rows)) == [entries[0]]
     other_day = replace(again, created_at=again.created_at + timedelta(days=1))
     assert len(without_repetitions(entries[:2], repetitions(entries[:2], rows | {again.memory_id: other_day}))) == 2
+
+
+def test_statements_that_were_read_from_most_of_a_message_stand_for_it() -> None:
+    said = Source(session="one")
+    message = memory("Please ship to 14 Alder Close. The bell is broken, ok?", kind=Kind.EPISODIC, source=said)
+    address = memory("Ship to 14 Alder Close", source=replace(said, quote="ship to 14 Alder Close"))
+    bell = memory("The bell is broken", source=replace(said, quote="The bell is broken"))
+    rows = {one.memory_id: one for one in (message, address, bell)}
+    entries = [(one.memory_id, 0.5, RELEVANCE) for one in (message, bell, address)]
+    assert without_repetitions(entries, repetitions(entries, rows)) == entries[1:]
+    # One of the two statements alone leaves out half of the message, which may be what is looked for.
+    assert repetitions(entries[:2], rows) == {}
+    elsewhere = replace(bell, source=replace(bell.source, session="two"))
+    assert repetitions(entries, rows | {bell.memory_id: elsewhere}) == {}

@@ -32,6 +32,9 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
     first, second, third, fourth, *rest = await waiting(page)
 
     await expect(page.locator(".versus ins").first).to_be_visible()
+    case = page.get_by_role("article", name="What waits")
+    await expect(case).to_contain_text("Contradicts what Ana said. Approving replaces it")
+    await expect(case).to_contain_text(f"1 of {len(rest) + 4}")
     await page.keyboard.press("r")
     await expect(page.get_by_role("status").filter(has_text="Rejected.")).to_be_visible()
     assert await waiting(page) == [second, third, fourth, *rest]
@@ -69,7 +72,7 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 async def test_several_are_decided_together(own: Stage, enter: Enter) -> None:
     page = await enter("ben", on=own)
     await visit(page, "review")
-    await page.get_by_role("button", name="Mark all").click()
-    await page.get_by_role("button", name="Reject marked").click()
+    await page.get_by_role("button", name="Select all").click()
+    await page.get_by_role("button", name="Reject selected").click()
     await page.get_by_role("button", name="Reject", exact=True).last.click()
     await expect(page.get_by_text("Nothing waits for review")).to_be_visible()

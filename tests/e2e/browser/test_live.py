@@ -59,7 +59,7 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
 async def test_an_entry_of_the_block_is_rated_beside_it_and_on_the_page_of_what_the_model_was_shown(page: Page) -> None:
     await say(page, "Where do I live?")
     await page.get_by_text("Why each memory is in it").click()
-    entry = page.locator("pre.block ~ details li.row").filter(has_text="Oslo")
+    entry = page.locator("details li.row").filter(has_text="Oslo")
     wrong = entry.get_by_role("button", name="Wrong: ")
     await wrong.click()
     await expect(wrong).to_have_attribute("aria-pressed", "true")

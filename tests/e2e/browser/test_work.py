@@ -154,7 +154,7 @@ async def test_what_holds_now_is_found_corrected_shown_as_it_was_and_forgotten_i
     with staged(tmp_path) as own:
         page = await signed_in(browser, own, "ana", "light")
         await visit(page, "mine")
-        await page.get_by_label("Find in it").fill("aisle")
+        await page.get_by_label("Search your memories").fill("aisle")
         row = page.get_by_role("listitem").filter(has_text="aisle seats on long flights, near the front")
         await row.get_by_text("Was before").click()
         await expect(row.get_by_role("listitem").first).to_contain_text("until")
@@ -166,7 +166,7 @@ async def test_what_holds_now_is_found_corrected_shown_as_it_was_and_forgotten_i
         await page.get_by_label("What it should say").fill("I prefer aisle seats everywhere.")
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("link", name="I prefer aisle seats everywhere.")).to_be_visible()
-        await page.get_by_label("Find in it").fill("")
+        await page.get_by_label("Search your memories").fill("")
         await page.get_by_role("button", name="Choose several").click()
         for text in ("I prefer aisle seats everywhere.", "My home airport is Oslo Gardermoen."):
             await page.get_by_label(f"Choose: {text}").check()
@@ -182,9 +182,9 @@ async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:
     await visit(page, "mine")
     await page.get_by_label("Allow another topic").fill("health")
     await page.get_by_role("button", name="Allow", exact=True).click()
-    await page.get_by_role("button", name="Withdraw consent for health").click()
-    await page.get_by_role("button", name="Withdraw", exact=True).last.click()
-    await expect(page.get_by_role("listitem").filter(has_text="health")).to_contain_text("not allowed")
+    await page.get_by_role("button", name="Do not keep health").click()
+    await page.get_by_role("button", name="Do not keep it").click()
+    await expect(page.get_by_role("listitem").filter(has_text="health")).to_contain_text("not kept: you have said no")
 
 
 async def test_no_end_is_promised_to_messages(enter: Enter) -> None:

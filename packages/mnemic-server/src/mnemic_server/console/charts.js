@@ -1,42 +1,44 @@
 /** Counts over days, drawn as bars. Who cannot see them reads the same numbers in a table. */
 
 import { el, several, svg } from "./dom.js";
-import { table } from "./components.js";
+import { narrow, table } from "./components.js";
 import { day, number } from "./labels.js";
 
-const WIDTH = 640;
 const HEIGHT = 150;
-const LEFT = 48;
+const LEFT = 44;
 const FOOT = 22;
 
 /** @typedef {{name: string, words: string}} Series */
 
 /**
  * One chart of a day's counts. @param {string} title @param {Array<Record<string, any>>} days oldest first
- * @param {Series[]} series drawn beside each other
+ * @param {Series[]} every drawn beside each other; one that is always nothing is not drawn
  */
-export function dayBars(title, days, series) {
+export function dayBars(title, days, every) {
+  const width = narrow() ? 330 : 440; // drawn at the size at which it is seen, so that its words can be read
+  const busy = every.filter(({ name }) => days.some((one) => one[name] > 0)), series = busy.length > 0 ? busy : every.slice(0, 1);
   const most = Math.max(1, ...days.flatMap((one) => series.map(({ name }) => one[name])));
-  const top = nice(most);
-  const slot = (WIDTH - LEFT) / days.length;
-  const width = Math.max(2, (slot - 3) / series.length);
+  const top = nice(most), middle = Math.floor(days.length / 2);
+  const slot = (width - LEFT) / days.length;
+  const thick = Math.max(2, (slot - 3) / series.length);
   const up = (count) => ((HEIGHT - FOOT) * count) / top;
-  const total = series.map(({ name, words }) => `${number(days.reduce((sum, one) => sum + one[name], 0))} ${words}`).join(", ");
+  const total = every.map(({ name, words }) => `${number(days.reduce((sum, one) => sum + one[name], 0))} ${words}`).join(", ");
   return el(
     "figure",
     { class: "chart" },
     el("figcaption", {}, el("h3", {}, title), el("p", { class: "quiet" }, `Last ${days.length} days: ${total}.`)),
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${total}. The table below has every day.` },
+    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${total}. The table below has every day.` },
       [0, top / 2, top].map((level) => svg("g", { class: "level" },
-        svg("line", { x1: LEFT, x2: WIDTH, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),
+        svg("line", { x1: LEFT, x2: width, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),
         svg("text", { x: LEFT - 8, y: HEIGHT - FOOT - up(level) + 8, "text-anchor": "end" }, number(level)))),
       days.map((one, at) => series.map(({ name, words }, part) => one[name] > 0 && svg("rect", {
-        class: `series-${part}`, x: LEFT + at * slot + part * width + 1, y: HEIGHT - FOOT - up(one[name]) + 4, width: width - 0.5, height: Math.max(1, up(one[name])), rx: 1.5,
+        class: `series-${part}`, x: LEFT + at * slot + part * thick + 1, y: HEIGHT - FOOT - up(one[name]) + 4, width: thick - 0.5, height: Math.max(1, up(one[name])), rx: 1.5,
       }, svg("title", {}, `${day(one.day)}: ${number(one[name])} ${words}`)))),
       svg("text", { x: LEFT, y: HEIGHT + 2 }, day(days[0].day)),
-      svg("text", { x: WIDTH, y: HEIGHT + 2, "text-anchor": "end" }, "today")),
+      svg("text", { x: LEFT + slot * (middle + 0.5), y: HEIGHT + 2, "text-anchor": "middle" }, day(days[middle].day)),
+      svg("text", { x: width, y: HEIGHT + 2, "text-anchor": "end" }, "today")),
     series.length > 1 && el("p", { class: "legend" }, series.map(({ words }, part) => el("span", { class: `series-${part}` }, words))),
-    el("details", {}, el("summary", {}, "Show as a table"), table(title, ["Day", ...series.map(({ words }) => words)], days.toReversed().map((one) => [day(one.day), ...series.map(({ name }) => number(one[name]))]))),
+    el("details", {}, el("summary", {}, "Show as a table"), table(title, ["Day", ...every.map(({ words }) => words)], days.toReversed().map((one) => [day(one.day), ...every.map(({ name }) => number(one[name]))]))),
   );
 }
 

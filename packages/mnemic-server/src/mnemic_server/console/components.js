@@ -20,6 +20,15 @@ export function panel(title, ...children) {
   return el("section", { class: "panel" }, title && el("h2", {}, title), children);
 }
 
+/** Whether the window is a phone's. */
+export const narrow = () => innerWidth < 560;
+
+/** A panel that most people do not need: on a phone its heading opens it. @param {string} title @param {...any} children */
+export function asidePanel(title, ...children) {
+  if (!narrow()) return panel(title, ...children);
+  return el("section", { class: "panel" }, el("details", {}, el("summary", {}, el("h2", {}, title)), el("div", { class: "folded" }, children)));
+}
+
 /** Nothing is there, and what would make something be there. */
 export function empty(title, about, action = null) {
   return el("div", { class: "empty" }, el("p", { class: "empty-title" }, title), el("p", {}, about), action);
@@ -83,7 +92,7 @@ export function provenance(memory, user = "the user") {
   return el(
     "p",
     { class: "meta" },
-    el("span", {}, originWords(memory.source, user)),
+    el("span", {}, originWords(memory.source, user, memory.owner)),
     happened || when(memory.updated_at),
     memory.trust !== "high" && el("span", {}, `${memory.trust} trust, ${percent(memory.confidence)} confident`),
     memory.kind !== "long_term" && tag(memory.category === "message" ? "message" : memory.kind),
@@ -97,14 +106,14 @@ export function facts(pairs) {
   return el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-/** A table. On a phone, a row of more than three cells becomes a list of them with their names. @param {string} caption @param {string[]} names @param {any[][]} rows */
-export function table(caption, names, rows) {
+/** A table. On a phone, a row of more than three cells becomes a list of them with their names. @param {string} caption @param {string[]} names @param {any[][]} rows @param {{figures?: boolean}} [how] `figures`: every column but the first is of numbers */
+export function table(caption, names, rows, { figures = false } = {}) {
   return el(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el(
       "table",
-      names.length > 3 ? { class: "stacks" } : {},
+      names.length > 3 ? { class: "stacks" } : figures ? { class: "figures" } : {},
       el("caption", { class: "unseen" }, caption),
       el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, place) => el("td", { "data-name": names[place] }, cell))))),

@@ -9,20 +9,24 @@ const MOST = 1200;
  * @param {string} old @param {string} fresh @returns {Array<["same" | "gone" | "new", string]>}
  */
 export function changes(old, fresh) {
-  const before = words(old);
-  const after = words(fresh);
+  return compared(old, fresh, (word) => word.trim()).map(([kind, text]) => [kind, text]);
+}
+
+/** The runs; one that is the same also as the old text has it, as words count as the same that `bare` makes equal. */
+function compared(old, fresh, bare) {
+  const before = words(old), after = words(fresh);
   if (before.length > MOST || after.length > MOST) return [["gone", old], ["new", fresh]];
-  const runs = [];
-  const put = (kind, word) => {
+  const runs = [], same = (one, other) => bare(one) === bare(other);
+  const put = (kind, word, was = word) => {
     const last = runs.at(-1);
-    if (last?.[0] === kind) last[1] += word;
-    else runs.push([kind, word]);
+    if (last?.[0] !== kind) runs.push([kind, word, was]);
+    else [last[1], last[2]] = [last[1] + word, last[2] + was];
   };
-  const longest = lengths(before, after);
+  const longest = lengths(before, after, same);
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
     if (i < before.length && j < after.length && same(before[i], after[j])) {
-      put("same", after[j]);
+      put("same", after[j], before[i]);
       [i, j] = [i + 1, j + 1];
     } else if (j >= after.length || (i < before.length && longest[i + 1][j] >= longest[i][j + 1])) {
       put("gone", before[i]);
@@ -40,12 +44,8 @@ function words(text) {
   return text.match(/\s*\S+\s*/g) ?? [];
 }
 
-function same(one, other) {
-  return one.trim() === other.trim();
-}
-
 /** `longest[i][j]`: how many words the rests from i and from j have in common, in order. */
-function lengths(before, after) {
+function lengths(before, after, same) {
   const longest = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
   for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {
@@ -68,8 +68,9 @@ export function diff(old, fresh) {
   );
 }
 
-/** Two texts to stand beside each other: the old with what goes marked, the new with what comes. */
+/** Two texts to stand beside each other: the old with what goes marked, the new with what comes. Full stops, commas and capitals make no difference there. */
 export function sides(old, fresh) {
-  const runs = changes(old, fresh), only = (hidden) => el("p", { class: "diff whole" }, runs.filter(([kind]) => kind !== hidden).map(([kind, text]) => el(TAGS[kind], {}, text)));
+  const runs = compared(old, fresh, (word) => word.trim().toLowerCase().replace(/[.,;:!?]+$/, ""));
+  const only = (hidden) => el("p", { class: "diff whole" }, runs.filter(([kind]) => kind !== hidden).map(([kind, text, was]) => el(TAGS[kind], {}, hidden === "new" ? was : text)));
   return [only("new"), only("gone")];
 }

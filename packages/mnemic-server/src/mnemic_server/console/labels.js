@@ -114,8 +114,9 @@ export function sentence({ key, content }) {
 
 const ORIGINS = { agent_inferred: "inferred by an agent", tool_output: "from a tool", operator: "set by the operator" };
 
-/** Who or what a memory comes from; `user` is what the person is called. */
-export function originWords({ origin, speaker, session }, user = "the user") {
+/** Who or what a memory comes from; `user` is what the person is called, whose name is `owner`. */
+export function originWords({ origin, speaker, session }, user = "the user", owner = null) {
+  if (user === "you" && speaker && speaker.toLowerCase() === owner?.toLowerCase()) return "said by you";
   if (speaker) return `said by ${speaker === "user" ? user : speaker === "assistant" ? "the assistant" : speaker}`;
   if (origin === "import") return session ? `imported from “${session}”` : "imported";
   return ORIGINS[origin] ?? `said by ${user}`;
@@ -127,6 +128,11 @@ export function keptFor({ kind, retention_days: days }) {
   if (!days) return "until forgotten";
   const kept = `${Math.round(days)} days`;
   return kind === "episodic" ? `messages until forgotten, episodes ${kept}` : kept;
+}
+
+/** A key as the name of a topic: `home_city` is "Home city". @param {string} key */
+export function topic(key) {
+  return spaced(key).replace(/^./, (letter) => letter.toUpperCase());
 }
 
 /** A code's words, apart: `long_term` is "long term". @param {string} code */
@@ -143,6 +149,7 @@ const STATUSES = {
   erased: "erased",
   created: "new",
   undone: "taken back",
+  refreshed: "known already",
 };
 
 /** A status or an outcome as a reader would say it. @param {string} status */

@@ -21,7 +21,7 @@ export function firstSteps(who) {
 /** The panel, and a function that reads it anew. @param {any} who @param {AbortSignal} signal */
 export function profile(who, signal) {
   const body = el("div", {});
-  const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Find in it", "aria-label": "Find in it" });
+  const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Search your memories", "aria-label": "Search your memories" });
   const chosen = new Map(), short = el("div", { hidden: true }), count = el("p", { class: "quiet", role: "status" });
   const bulk = button("Forget the chosen", () => forgetAll(chosen, fill), { kind: "danger", hidden: true });
   const many = button("Choose several", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
@@ -79,8 +79,9 @@ function row(line, isChosen, choose, fill) {
   const box = el("input", { type: "checkbox", checked: isChosen, "aria-label": `Choose: ${text}`, on: { change: () => choose(line, box.checked) } });
   const gone = async () => (await sureToForget(memory)) && (await attempt(() => call("DELETE", path), "Forgotten.")) && fill();
   const said = memory.source.quote && !memory.source.quote.startsWith(memory.content.replace(/[.!]$/, "")) && el("q", {}, memory.source.quote);
-  const node = el("li", { class: "known" }, box, linked(memory, text),
-    el("p", { class: "meta" }, said, el("span", {}, originWords(memory.source, "you")), dated(memory), memory.supersedes.length > 0 && before(path)),
+  const more = button("…", () => more.setAttribute("aria-expanded", String(node.classList.toggle("unfolded"))), { kind: "quiet more", "aria-expanded": "false", "aria-label": `Actions: ${text}` });
+  const node = el("li", { class: "known" }, box, linked(memory, text), more,
+    el("p", { class: "meta" }, said, el("span", {}, originWords(memory.source, "you", memory.owner)), dated(memory), memory.supersedes.length > 0 && before(path)),
     el("div", { class: "actions" },
       button("Correct", () => correct(node, path, memory, fill), { kind: "quiet", "aria-label": `Correct: ${text}` }),
       button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${text}` })));

@@ -1,6 +1,7 @@
 /** When something held, drawn to scale. Who cannot see it is read the same in words. */
 
 import { el, svg } from "./dom.js";
+import { narrow } from "./components.js";
 import { day, statusWords } from "./labels.js";
 
 const LEFT = 92;
@@ -11,11 +12,13 @@ const ROW = 26;
 /** @param {Span[]} spans from top to bottom; `until` null: it holds */
 export function timeline(spans) {
   const now = Date.now();
-  const width = innerWidth < 560 ? 420 : 900; // drawn as wide as the window lets it be read
+  const width = narrow() ? 330 : 900; // drawn as wide as the window lets it be read
   const first = Math.min(...spans.map((span) => span.from));
   const last = Math.max(now, ...spans.map((span) => span.until ?? 0));
   const across = (moment) => LEFT + ((moment - first) / Math.max(1, last - first)) * (width - LEFT - 20);
   const height = spans.length * ROW + 24;
+  const free = (moment) => across(moment) - across(first) > 104 && across(now) - across(moment) > 96;
+  const turns = spans.map((span) => span.from).filter((from, at, all) => free(from) && all.findIndex((one) => Math.abs(across(one) - across(from)) < 96) === at);
   const said = spans.map((span) => `${span.label}, ${statusWords(span.status)}: ${dayOf(span.from)} to ${span.until ? dayOf(span.until) : "now"}`);
   return el(
     "figure",
@@ -24,6 +27,7 @@ export function timeline(spans) {
       svg("line", { class: "now", x1: across(now), x2: across(now), y1: 0, y2: height - 18 }),
       spans.map((span, at) => bar(span, at, across)),
       svg("text", { x: LEFT, y: height - 6 }, dayOf(first)),
+      turns.map((from) => svg("text", { x: across(from), y: height - 6 }, dayOf(from))),
       svg("text", { x: across(now), y: height - 6, "text-anchor": "end" }, "today")),
   );
 }

@@ -2,7 +2,7 @@
 
 import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
-import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget, tag } from "../components.js";
+import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, narrow, panel, say, sureToForget, tag } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { rating, ratings } from "../rating.js";
 import { counted, inWords, number, spaced } from "../labels.js";
@@ -39,6 +39,8 @@ export function show({ signal }) {
         form.reset();
         preview.replaceChildren();
       }
+      talk.classList.add("sent");
+      words.placeholder = "Another message";
       line.replaceChildren(masked(await mask(content)));
       await tell(report, content, line);
     } catch (problem) {
@@ -74,7 +76,8 @@ export function show({ signal }) {
     el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")));
   const tries = el("div", { class: "tries" }, TRY.map((text) => button(text, () => (words.value = text, words.focus(), words.dispatchEvent(new Event("input"))), { kind: "quiet" })));
   shown.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
-  return several(head("Live", "Say what a person would say to an agent, and see what becomes of it."), el("div", { class: "talk" }, el("div", { class: "panel" }, form, said), shown));
+  const talk = el("div", { class: "talk" }, el("div", { class: "panel" }, form, said), shown);
+  return several(head("Live", "Say what a person would say to an agent, and see what becomes of it."), talk);
 }
 
 function consequences({ receipts, asked = [] }) {
@@ -111,11 +114,11 @@ function row({ receipt, memory, ended }, changed) {
   };
   const alone = async () => (await undo(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
   const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
-  const node = el("li", { class: "row" },
+  const node = el("li", { class: "row read" },
     el("div", {},
-      el("p", {}, linked(memory)),
+      el("p", { class: "meta flow" }, linked(memory), state, memory.kind !== "long_term" && tag(memory.kind), tag(memory.category)),
       ended.map((old) => el("p", { class: "diff" }, "replaces ", el("del", {}, old.content))),
-      el("p", { class: "meta" }, state, memory.kind !== "long_term" && tag(memory.kind), tag(memory.category), receipt.reason && el("span", {}, inWords(receipt.reason))),
+      receipt.reason && el("p", { class: "meta" }, inWords(receipt.reason)),
       el("details", {}, el("summary", {}, "What each step decided"),
         el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))),
     back);
@@ -156,7 +159,7 @@ async function block(query, signal) {
   const run = runs.find((one) => one.block_sha256 === made.digest);
   return several(
     el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
-    el("pre", { class: "block", tabindex: "0" }, made.text),
+    el("details", { open: !narrow() }, el("summary", {}, "The text"), el("pre", { class: "block", tabindex: "0" }, made.text)),
     el("details", {}, el("summary", {}, "Why each memory is in it, and was it right?"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
       el("div", {}, linked(memory), el("p", { class: "meta" }, why)),
       rating(memory, rated.get(memory.memory_id)))))));

@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { ask, attempt, badge, button, empty, facts, field, head, masked, panel, sureToForget, table, when } from "../components.js";
+import { asidePanel, ask, attempt, badge, button, empty, facts, field, head, masked, panel, sureToForget, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
 import { counted, dateTime, day, originWords, percent, sentence, spaced } from "../labels.js";
@@ -21,13 +21,14 @@ export async function show({ argument: memoryId, who, signal }) {
     call("GET", `${path}/uses`, { query: { limit: 30 }, signal }),
   ]);
   const memory = versions.at(-1);
+  const called = memory.level === "user" && memory.owner === who.user ? "you" : "the user";
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
     head(masked(sentence(memory)), null, changeable && [button("Correct", () => correct(path, memory), { kind: "primary" }), memory.supersedes.length > 0 && button("Restore the previous", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
-    el("p", { class: "meta" }, badge(memory.status), el("span", {}, originWords(memory.source)), when(memory.updated_at)),
-    el("div", { class: "halves" }, panel("About it", about(memory)), panel("Where it came from", source(memory))),
+    el("p", { class: "meta" }, badge(memory.status), el("span", {}, originWords(memory.source, called, memory.owner)), when(memory.updated_at)),
     panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), relatives(lineage)),
+    el("div", { class: "halves" }, panel("Where it came from", source(memory, called)), asidePanel("Details", about(memory))),
     panel("Versions", history(path, versions, changeable)),
     panel("Who used and changed it", seen(uses)),
   );
@@ -48,15 +49,15 @@ function about(memory) {
   ]);
 }
 
-function source({ source: from, content, context, conflicts_with: conflicts, created_at: created }) {
+function source({ source: from, owner, context, conflicts_with: conflicts, created_at: created }, called) {
   return several(
-    from.quote && from.quote !== content && el("blockquote", {}, from.quote),
+    from.quote && el("blockquote", {}, masked(from.quote)),
     facts([
-      ["From", originWords(from)],
+      ["From", originWords(from, called, owner)],
       ["Conversation", from.session],
       ["Reference", from.ref && el("code", {}, from.ref)],
       ["Context", context],
-      ["First remembered", dateTime(created)],
+      ["Remembered", dateTime(created)],
       ["Contradicts", links(conflicts)],
     ]),
   );
@@ -82,6 +83,7 @@ function seen(uses) {
 }
 
 function history(path, versions, changeable) {
+  if (versions.length === 1) return el("p", { class: "quiet" }, "1 version: it says what it said when it was remembered.");
   const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
   const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version, versions.at(-1).version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
   return several(

@@ -2,10 +2,10 @@
 
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../dom.js";
-import { ask, attempt, button, choice, empty, facts, field, head, linked, paged, panel, provenance, say, sureToForget, when } from "../components.js";
+import { asidePanel, ask, attempt, button, choice, empty, facts, field, head, linked, paged, panel, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { firstSteps, profile } from "../profile.js";
-import { counted, dateTime, erasedWords, number, spaced } from "../labels.js";
+import { counted, dateTime, erasedWords, number, spaced, topic } from "../labels.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
 
@@ -19,12 +19,12 @@ export async function show({ who, signal }) {
   const [{ keys }] = await Promise.all([call("GET", "/v1/keys/own", { signal }), known.fill(), decide()]);
   const anew = () => Promise.all([remembered.fill(), known.fill(), decide()]);
   return several(
-    head("My memory", "What is remembered about you, and what you can do about it.", subject && [button("Read it as a page", asPage), button("Download my data", takeAlong)]),
+    head("My memory", "What is remembered about you, and what you can do about it.", subject && [button("Printable page", asPage), button("Download my data", takeAlong)]),
     known.node,
     remembered.node,
     el("div", { class: "halves" },
-      panel("What may be kept", allowed),
-      el("div", { class: "stack" }, panel("Who can open it", opening(keys)), subject && panel("Erase everything", erasure(who, anew)))),
+      asidePanel("What may be kept", allowed),
+      el("div", { class: "stack" }, asidePanel("Who can open it", opening(keys)), subject && asidePanel("Erase everything", erasure(who, anew)))),
   );
 }
 
@@ -62,10 +62,10 @@ function decisions(consents, inUse) {
   const draw = () => {
     const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
     list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is kept under a topic yet.")] : keys.map((key) => el("li", { class: "row short" },
-      el("div", { class: "meta" }, el("strong", {}, spaced(key)), stand(consents[key])),
-      el("div", { class: "actions" },
-        consents[key] !== true && button("Allow", () => allow(key), { kind: "quiet", "aria-label": `Allow ${key}` }),
-        consents[key] !== false && button("Withdraw", () => withdraw(key), { kind: "quiet danger-text", "aria-label": `Withdraw consent for ${key}` }))))));
+      el("div", {}, el("p", { class: "content" }, topic(key)), el("p", { class: "meta" }, stand(consents[key]))),
+      el("div", { class: "either", role: "group", "aria-label": topic(key) },
+        button("Keep", () => allow(key), { kind: "quiet", "aria-pressed": String(consents[key] !== false), "aria-label": `Keep ${spaced(key)}` }),
+        button("Do not keep", () => consents[key] !== false && withdraw(key), { kind: "quiet", "aria-pressed": String(consents[key] === false), "aria-label": `Do not keep ${spaced(key)}` }))))));
   };
   const allow = async (key) => {
     if (await attempt(() => call("PUT", `/v1/consents/${encodeURIComponent(key)}`), `What concerns ${spaced(key)} may be kept and used.`)) {
@@ -75,9 +75,9 @@ function decisions(consents, inUse) {
   };
   const withdraw = async (key) => {
     const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
-    const given = await ask(`Withdraw consent for ${spaced(key)}?`, several(el("p", {}, "From now on nothing will be stored or used under this topic."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Also erase what is stored under it"))), { act: "Withdraw", kind: "danger" });
+    const given = await ask(`Do not keep what concerns ${spaced(key)}?`, several(el("p", {}, "From now on nothing will be stored or used under this topic."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Also erase what is stored under it"))), { act: "Do not keep it", kind: "danger" });
     if (!given) return;
-    const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was stored is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
+    const done = ({ hidden, erased }) => (erased ? "Not kept any more, and what was stored is erased." : `Not kept any more; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);
     if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase_held: given.erase ? "true" : "" } }), done, undo)) {
       consents[key] = false;
@@ -91,8 +91,8 @@ function decisions(consents, inUse) {
 }
 
 function stand(decided) {
-  if (decided === undefined) return el("span", { class: "quiet" }, "not decided");
-  return el("span", { class: decided ? "badge is-active" : "badge is-rejected" }, decided ? "allowed" : "not allowed");
+  if (decided === undefined) return "kept, since you have not said no";
+  return decided ? "kept: you have allowed it" : "not kept: you have said no";
 }
 
 /** Whoever made them: nobody gets a key to somebody's memory behind their back. */

@@ -59,6 +59,8 @@ async function own(who, signal) {
       newest && newest.memories.length > 0 && panel("Newest memories", el("ul", { class: "rows" }, newest.memories.map((memory) => el("li", {}, linked(memory), provenance(memory, "you")))))));
 }
 
+const milliseconds = (value) => `${number(Math.round(value))} ms`;
+
 function sum(rows, name) {
   return rows.reduce((total, row) => total + (row[name] ?? 0), 0);
 }
@@ -72,9 +74,9 @@ function figures({ process }, rows, total) {
   const search = process.latency.find((one) => one.route === "/v1/search");
   return el("div", { class: "tiles" },
     tile("Memories held", number(total), `${size(sum(rows, "bytes"))}, ${number(sum(rows, "recent"))} in the last 24 hours`),
-    tile("Calls of the model", number(calls), calls === 0 ? "none: rules read the messages" : `${number(sent)} tokens sent, ${number(got)} received`),
+    tile("Model calls", number(calls), calls === 0 ? "rules only" : `${number(sent)} tokens sent, ${number(got)} received`),
     tile("Searches with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "no search yet" : `of ${number(found + nothing)}`),
-    tile("Search takes", search ? `${number(search.p50_ms)} ms` : "–", search ? `95 of 100 within ${number(search.p95_ms)} ms` : "no search yet"));
+    tile("Search time", search ? milliseconds(search.p50_ms) : "–", search ? `median; 95th percentile ${milliseconds(search.p95_ms)}` : "no search yet"));
 }
 
 /** What does not work, is behind, full or slow, in sentences; said also when all is well. */
@@ -85,14 +87,16 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
     ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => `Search by ${listWords(name)} failed ${counted(count, "time")}.`),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
     search?.p95_ms > SLOW && `Of 100 searches 5 take longer than ${number(search.p95_ms)} ms.`,
-    waiting > 0 && link(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review"),
-    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => link(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas"))),
-    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => link(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks")),
+    waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", "Review"),
+    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "See limits"))),
+    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "See webhooks")),
   ].filter(Boolean);
   if (lines.length === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind, nothing waiting.");
   return el("ul", { class: "rows attention" }, lines.map((line) => el("li", {}, line)));
 }
 
+/** A sentence, and the button that leads to where something is done about it. */
+const pointing = (words, place, act) => several(el("span", {}, words), el("a", { class: "button", href: linkTo(place), "aria-label": `${act}: ${words}` }, act));
 const link = (words, place) => el("a", { href: linkTo(place) }, words);
 
 /** What a person should look at among the newest memories; read once, as it reads them all. */
@@ -106,8 +110,8 @@ async function examine(found, signal) {
       [health.junk, "memory says nothing", "memories say nothing"],
       [health.without_vector, "memory is not found by meaning: it has no vector", "memories are not found by meaning: they have no vector"],
       [health.unused, "memory older than 90 days was never shown to a model", "memories older than 90 days were never shown to a model"],
-    ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, `${counted(some.length, one, many)}.`));
-    found.replaceChildren(el("h3", {}, `Of the ${counted(health.looked_at, "newest memory", "newest memories")}`), lines.length > 0 ? el("ul", { class: "rows" }, lines) : el("p", { class: "quiet" }, "No two contradict each other or say the same, none is empty."));
+    ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, el("span", {}, `${counted(some.length, one, many)}.`, el("span", { class: "quiet" }, ` Looked at: ${counted(health.looked_at, "newest memory", "newest memories")}.`))));
+    found.replaceChildren(lines.length > 0 ? el("ul", { class: "rows attention minor" }, lines) : el("p", { class: "quiet" }, `No two of the ${counted(health.looked_at, "newest memory", "newest memories")} contradict each other or say the same, none is empty.`));
   } catch (problem) {
     if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
   }
@@ -119,7 +123,7 @@ const CALLS = { "POST /v1/search": "Search", "POST /v1/context": "Memory for a p
 function latencies(routes) {
   // A stream lasts as long as somebody listens: how long says nothing about the service.
   const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count);
-  const rows = (some, name) => table("Latency by call", ["Call", "Half within", "95 of 100"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), `${one.p50_ms} ms`, `${one.p95_ms} ms`]));
+  const rows = (some, name) => table("Latency by call", ["Call", "Median", "95th percentile"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), milliseconds(one.p50_ms), milliseconds(one.p95_ms)]), { figures: true });
   const address = (one) => `${one.method} ${one.route}`;
   const named = busy.filter((one) => CALLS[address(one)]), rest = busy.filter((one) => !CALLS[address(one)]);
   return several(

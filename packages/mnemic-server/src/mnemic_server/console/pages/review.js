@@ -1,6 +1,6 @@
 /**
  * The review desk: what waits for a person, each beside what it stands against. Everything can be done from the
- * keyboard: j and k move, a approves, r turns down, e edits first, m joins, x marks for deciding together.
+ * keyboard: j and k move, a approves, r turns down, e edits first, m joins, x selects for deciding together.
  */
 
 import { call } from "../api.js";
@@ -10,7 +10,7 @@ import { onChange } from "../live.js";
 import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../components.js";
 import { counted, inWords, lasting, originWords, spaced } from "../labels.js";
 
-const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "mark"]];
+const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "select"]];
 
 /** @param {any} context */
 export async function show({ signal }) {
@@ -76,17 +76,17 @@ class Desk {
   bulk() {
     const many = this.marked.size;
     return el("div", { class: "bulk" },
-      el("p", { role: "status" }, counted(this.waiting.length, "memory waits", "memories wait"), this.next ? " here, and more behind them" : "", many > 0 && `, ${many} marked`),
+      el("p", { role: "status" }, counted(this.waiting.length, "memory waits", "memories wait"), this.next ? " here, and more behind them" : "", many > 0 && `, ${many} selected`),
       el("div", { class: "actions" },
-        button(many === this.waiting.length ? "Mark none" : "Mark all", () => this.markAll(), { kind: "quiet" }),
-        many > 0 && button("Approve marked", () => this.decideMarked("approval")),
-        many > 0 && button("Reject marked", () => this.decideMarked("rejection"), { kind: "danger" })));
+        button(many === this.waiting.length ? "Select none" : "Select all", () => this.markAll(), { kind: "quiet" }),
+        many > 0 && button("Approve selected", () => this.decideMarked("approval")),
+        many > 0 && button("Reject selected", () => this.decideMarked("rejection"), { kind: "danger" })));
   }
 
   list() {
     return el("ol", { class: "queue", "aria-label": "Waiting" }, this.waiting.map((one, at) => {
       const name = one.memory.memory_id;
-      const mark = el("input", { type: "checkbox", checked: this.marked.has(name), "aria-label": `Mark: ${one.memory.content}`, on: { change: () => this.mark(at) } });
+      const mark = el("input", { type: "checkbox", checked: this.marked.has(name), "aria-label": `Select: ${one.memory.content}`, on: { change: () => this.mark(at) } });
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
@@ -97,12 +97,18 @@ class Desk {
   detail() {
     const { memory, against, proposer, age_seconds: age } = this.current;
     return el("article", { class: "panel case", "aria-label": "What waits" },
-      el("p", { class: "meta" }, badge("pending_review"), memory.key && el("span", { class: "tag key" }, memory.key), el("span", {}, `for ${lasting(age)}`)),
+      el("div", { class: "case-head" },
+        el("p", { class: "meta" }, badge("pending_review"), memory.key && el("span", { class: "tag key" }, memory.key), el("span", {}, `for ${lasting(age)}`)),
+        el("div", { class: "turn" },
+          el("span", { class: "quiet" }, `${this.at + 1} of ${this.waiting.length}`),
+          button("‹", () => this.turn(-1, "Previous"), { kind: "step", "aria-label": "Previous", disabled: this.at === 0 }),
+          button("›", () => this.turn(1, "Next"), { kind: "step", "aria-label": "Next", disabled: this.at === this.waiting.length - 1 }))),
+      el("p", { class: "because" }, because(memory, against)),
       against.length === 0
-        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content), el("p", { class: "quiet" }, "It does not contradict anything that is known."))
+        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content))
         : against.map((old) => versus(old, memory)),
       memory.source.quote && several(el("h3", {}, "What was said"), el("blockquote", {}, memory.source.quote)),
-      facts([["Proposed", `${originWords(memory.source)}, for ${proposer}`], ["Belongs to", `${memory.level} ${memory.owner}`], against.length === 0 && ["Kind", spaced(memory.kind)]].filter(Boolean)),
+      facts([against.length === 0 && ["From", originWords(memory.source)], ["Belongs to", `${memory.level} ${memory.owner}`], proposer !== memory.owner && ["Proposed for", proposer], against.length === 0 && ["Kind", spaced(memory.kind)]].filter(Boolean)),
       el("div", { class: "actions decide" },
         button("Approve", () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
         button("Edit and approve", () => this.edit(), { "aria-keyshortcuts": "e" }),
@@ -117,6 +123,13 @@ class Desk {
 
   go(step) {
     this.open(Math.min(this.waiting.length - 1, Math.max(0, this.at + step)));
+  }
+
+  /** As `go`, but what is pressed stays under the finger. */
+  turn(step, name) {
+    this.at += step;
+    this.draw();
+    (this.node.querySelector(`.turn [aria-label="${name}"]:enabled`) ?? this.node.querySelector(".turn :enabled"))?.focus();
   }
 
   mark(at = this.at) {
@@ -197,6 +210,13 @@ class Desk {
 
 function decided(memoryId, verdict, body) {
   return call("POST", `/v1/reviews/${encodeURIComponent(memoryId)}/${verdict}`, { body });
+}
+
+/** Why it waits, and what approving it does. */
+function because(memory, against) {
+  if (against.length === 0) return "It contradicts nothing that is known. Approving puts it to use; until then no agent sees it.";
+  const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
+  return several("Contradicts ", against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`, `. Approving replaces ${against.length === 1 ? "it" : "them"}; rejecting changes nothing.`);
 }
 
 function versus(old, fresh) {

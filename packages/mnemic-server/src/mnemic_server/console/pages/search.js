@@ -99,7 +99,7 @@ function card({ memory, score, relevance, why: told, ranks }, query) {
     { class: "card hit" },
     el("div", { class: "hit-head" },
       el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
-      scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), percent(shown))),
+      scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), el("span", {}, percent(shown), el("span", { class: "quiet" }, " match")))),
     memory.status !== "active" && badge(memory.status),
     memory.context && el("p", { class: "quiet" }, memory.category === "message" ? `In answer to: ${memory.context}` : memory.context),
     provenance(memory, "you"),

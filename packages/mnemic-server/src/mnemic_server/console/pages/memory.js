@@ -69,7 +69,7 @@ function links(names) {
 
 function relatives({ earlier, later }) {
   if (earlier.length + later.length === 0) return null;
-  const item = (role, memory) => el("li", {}, el("span", { class: "quiet" }, role), " ", el("a", { href: linkTo("memory", memory.memory_id) }, memory.content), " ", badge(memory.status));
+  const item = (role, memory) => el("li", {}, el("span", { class: "quiet" }, role), " ", el("a", { href: linkTo("memory", memory.memory_id) }, memory.content), " ", role === "replaced" ? el("span", { class: "quiet" }, `until ${day(memory.valid_to ?? memory.updated_at)}`) : badge(memory.status));
   return el("ul", { class: "rows" }, earlier.map((one) => item("replaced", one)), later.map((one) => item("was replaced by", one)));
 }
 

@@ -194,17 +194,23 @@ def rounded(answer: Answer) -> Answer:
 
 
 def as_the_console_shows(answer: Answer) -> Answer:
-    """Put places of lists for their names, which are words there, and no score for what is only new."""
+    """Put places of lists for their names, which are words there, and no score for what is only new; who said it stands
+    above the reason there.
+    """
     hits: list[Seen] = []
     for content, share, ranks, why in answer.hits:
         places = sorted((at, UNTOLD if name == "recency" else score) for name, (at, score) in ranks.items())
-        hits.append((content, share, {"places": places}, why))
+        told = "; ".join(one for one in why.split("; ") if not one.startswith("said by "))
+        hits.append((content, share, {"places": places}, told))
     return Answer(hits, answer.abstains)
 
 
 def in_places(answer: Answer) -> Answer:
-    """Return what was read in the console in the same form."""
-    hits = [(one, share, {"places": sorted(ranks.values())}, why) for one, share, ranks, why in answer.hits]
+    """Return what was read in the console in the same form: a value alone has the name of its key before it there."""
+    hits = [
+        (one.removeprefix("Home city: "), share, {"places": sorted(ranks.values())}, why)
+        for one, share, ranks, why in answer.hits
+    ]
     return Answer(hits, answer.abstains)
 
 

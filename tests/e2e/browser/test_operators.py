@@ -119,9 +119,7 @@ async def test_the_overview_says_what_is_wrong_and_its_counts_are_those_of_the_o
     await expect(page.locator(".tile").filter(has_text="Memories held").locator(".tile-value")).to_have_text(
         str(sum(held))
     )
-    await expect(
-        page.get_by_text("was never shown to a model").or_(page.get_by_text("No two of the"))
-    ).to_be_visible()
+    await expect(page.get_by_text("was never shown to a model").or_(page.get_by_text("No two of the"))).to_be_visible()
     await waits.click()
     await expect(page.get_by_role("heading", name="Review desk", level=1)).to_be_visible()
 

@@ -49,7 +49,7 @@ def test_a_message_with_a_strange_role_names_the_roles(mnemic: Call, tmp_path: P
     )
     for more in ([], ["--dry-run"]):
         told = mnemic("import", str(chat), *more).stderr
-        assert "invalid_input:message:role - line 2: one of user, assistant, tool, system\n" in told
+        assert "invalid_input:message:role - line 2: one of user, assistant, tool, system, participant\n" in told
 
 
 def test_a_question_that_nobody_can_answer_ends_its_line(mnemic: Call) -> None:

@@ -64,7 +64,9 @@ def call(draw: random.Random) -> Call:
         [memory_id, memory_id, f"{FOREIGN}:{memory_id}", f"../{FOREIGN}/{memory_id}", f"{memory_id}%2e", ""]
     )
     query = draw.choice([CANARIES[FOREIGN][:-2], "aisle", "*", '"aisle"', f"tenant:{FOREIGN}", "seat_3", ""])
-    named = draw.choice([{}, {"tenant": FOREIGN}, {"actor": {"tenant": FOREIGN}}, {"owner": "ben"}, {"scope": FOREIGN}])
+    # A tool refuses an argument that it does not have: without one, half of the calls get further.
+    named = draw.choice([{"tenant": FOREIGN}, {"actor": {"tenant": FOREIGN}}, {"owner": "ben"}, {"scope": FOREIGN}])
+    named = named if draw.random() < 0.5 else {}
     meta = draw.choice([{}, {}, {"_meta": {"tenant": FOREIGN, "progressToken": memory_id}}])
     method, params = draw.choice(
         [
@@ -172,7 +174,7 @@ async def test_the_generator_would_see_a_leak(holding: dict[str, Any]) -> None:
         headers = await bearer(ApiKeys(engine.store, engine.clock), FOREIGN, "ana", [Role.READER])
         draw = random.Random(SEED)
         seen = 0
-        for number in range(60):
+        for number in range(120):
             method, params = call(draw)
             body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             seen += CANARIES[FOREIGN] in (await client.post("/mcp", json=body, headers=headers)).text

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from mnemic.language.statement import read
 from mnemic.language.text.normalise import plain
 from mnemic.types import Kind, Memory
 
@@ -25,10 +26,10 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     known = [memories[one] for one, _, _ in entries if one in memories]
     if not any(memory.kind is Kind.EPISODIC for memory in known):
         return {}
-    made: dict[str | None, list[Memory]] = {}
+    made: dict[str | None, list[tuple[str, Memory]]] = {}
     for memory in known:
-        if memory.kind is Kind.LONG_TERM:
-            made.setdefault(memory.source.session, []).append(memory)
+        if memory.kind is Kind.LONG_TERM and (words := _words_of(memory.source.quote or memory.content)):
+            made.setdefault(memory.source.session, []).append((words, memory))
     found: dict[str, str] = {}
     first: dict[tuple[object, ...], str] = {}
     for message in known:
@@ -38,7 +39,7 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
         said, session = _speaker_and_words(message), message.source.session
         # A memory recorded or added without a conversation may be of any.
         sessions = made.keys() if session is None else (session, None)
-        same = _read_from(message, [memory for one in sessions for memory in made.get(one, ())])
+        same = _read_from(message, [told for one in sessions for told in made.get(one, ())])
         here = first.setdefault((said, session, message.happened_at.date()), message.memory_id)
         shown = same[0].memory_id if same else here
         if shown != message.memory_id:
@@ -59,16 +60,26 @@ def without_repetitions(entries: Sequence[Entry], repeated: Mapping[str, str]) -
     return list(found.values())
 
 
-def _read_from(message: Memory, statements: Sequence[Memory]) -> list[Memory]:
-    """Return the statements that were read from the words of a message, or say them, if they stand for most of them."""
-    speaker, words = _speaker_and_words(message)
-    found = {one.memory_id: _words_of(one.source.quote or one.content) for one in statements}
-    found = {one: said for one, said in found.items() if said and said in words}
-    same = [one for one in statements if one.memory_id in found and (one.source.speaker or "user") == speaker]
-    rest = words
-    for said in sorted({found[one.memory_id] for one in same}, key=len, reverse=True):
+def _read_from(message: Memory, statements: Sequence[tuple[str, Memory]]) -> list[Memory]:
+    """Return those of statements, each after its words, that were read from the words of a message, or say them, if
+    they stand for most of them, and for what it denies.
+    """
+    speaker, rest = _speaker_and_words(message)
+    found = [(said, one) for said, one in statements if said in rest and (one.source.speaker or "user") == speaker]
+    if not found:
+        return []
+    words = len(_WORD.findall(rest))
+    for said in sorted({said for said, _ in found}, key=len, reverse=True):
         rest = rest.replace(said, " ", 1)
-    return same if len(_WORD.findall(rest)) <= (1 - COVERS) * len(_WORD.findall(words)) else []
+    if len(_WORD.findall(rest)) > (1 - COVERS) * words:
+        return []
+    same = [one for _, one in found]
+    denied = sum(_denials(one.source.quote or one.content) for one in same)
+    return same if denied >= _denials(message.content) else []
+
+
+def _denials(text: str) -> int:
+    return sum(clause.negated for clause in read(text).clauses)
 
 
 def _speaker_and_words(memory: Memory) -> tuple[str, str]:

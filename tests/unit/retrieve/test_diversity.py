@@ -71,3 +71,15 @@ def test_statements_that_were_read_from_most_of_a_message_stand_for_it() -> None
     assert repetitions(entries[:2], rows) == {}
     elsewhere = replace(bell, source=replace(bell.source, session="two"))
     assert repetitions(entries, rows | {bell.memory_id: elsewhere}) == {}
+
+
+def test_a_statement_that_leaves_out_a_denial_does_not_hide_the_message_that_denies_it() -> None:
+    said = Source(session="one")
+    message = memory("I never eat raw fish or meat", kind=Kind.EPISODIC, source=said)
+    half = memory("Eat raw fish or meat", source=replace(said, quote="eat raw fish or meat"))
+    whole = memory("I never eat raw fish or meat", source=replace(said, quote="I never eat raw fish or meat"))
+    entries = [(one.memory_id, 0.5, RELEVANCE) for one in (message, half)]
+    assert repetitions(entries, {one.memory_id: one for one in (message, half)}) == {}
+    entries[1] = (whole.memory_id, 0.5, RELEVANCE)
+    rows = {one.memory_id: one for one in (message, whole)}
+    assert repetitions(entries, rows) == {message.memory_id: whole.memory_id}

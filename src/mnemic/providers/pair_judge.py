@@ -59,7 +59,7 @@ class PairJudge:
     @classmethod
     def of_order(cls, threads: int = 1) -> PairJudge:
         """Return the judge of whether a statement changes what an earlier one, after a question and `ASKED_OF`, says of
-        what is asked. Trained by `training/updates`.
+        what is asked. Trained by `training/order`.
         """
         return cls("order.onnx", ORDER_LIMITS, threads)
 

@@ -17,7 +17,7 @@ from typing import TypeGuard
 from mnemic.language.questions.asks_only import asks_only
 from mnemic.language.sentences.classify.classifier import log_odds
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
-from mnemic.retrieve.later_statements import NOTE
+from mnemic.retrieve.later_statements import AIDES, NOTE
 from mnemic.types import Deadline, Memory
 
 JUDGE = "judge"
@@ -115,7 +115,7 @@ def text_of(memory: Memory) -> str:
 def spoken(memory: Memory) -> str:
     """Return the words of a memory as the judge of changes reads them: with who said them, unless it was a user."""
     speaker = memory.source.speaker
-    return f"{speaker}: {text_of(memory)}" if speaker in ("assistant", "tool") else text_of(memory)
+    return f"{speaker}: {text_of(memory)}" if speaker in AIDES else text_of(memory)
 
 
 def _probability(odds: float) -> float:

@@ -79,7 +79,8 @@ Changes = Mapping[tuple[str, str], float]
 NONE_JUDGED: Changes = MappingProxyType({})
 NOTE = "note"
 """Category of a part of a page; its context, the headings above it, says what it is about."""
-_AIDES = frozenset({"assistant", "tool"})
+AIDES = frozenset({"assistant", "tool"})
+"""Speakers whose words are not the user's."""
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 # The smallest step that scores, which are rounded to six digits, still show.
 _STEP = 1e-6
@@ -177,8 +178,10 @@ def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
     ordered = sorted(stating, key=_moment)
     found: dict[str, list[Memory]] = {}
     stated = [_stated(one.content, one.key) for one in ordered]
-    for before, at in np.argwhere(_pairs(ordered, equal=True)).tolist():
+    for before, at in np.argwhere(_apart(ordered)).tolist():
         earlier, later = ordered[before], ordered[at]
+        if earlier.trust != later.trust:
+            continue
         if contests(stated[before], stated[at]) and not _are_of_same_words(earlier, later):
             found.setdefault(later.memory_id, []).append(earlier)
             found.setdefault(earlier.memory_id, []).append(later)
@@ -224,9 +227,7 @@ def _are_one_or_two(earlier: Memory, later: Memory) -> bool:
 
 
 def newest_of(
-    memories: Iterable[Memory],
-    question: Question | None = None,
-    changes: Changes = NONE_JUDGED,
+    memories: Iterable[Memory], question: Question | None = None, changes: Changes = NONE_JUDGED
 ) -> dict[str, str]:
     """Return, for each of `memories` that a later one of the same person disagrees with, or may be the
     newer form of, the memory_id of the latest of those. Which of them holds nobody can tell by the words alone: the
@@ -250,7 +251,7 @@ def newest_of(
             later = ordered[at]
             judged = changes.get((earlier.memory_id, later.memory_id))
             if judged is not None:
-                newer = judged > NEWER and not _are_of_two(earlier.content, later.content)
+                newer = judged > NEWER
             else:
                 newer = possible[before][at] and likely.is_newer_form(later, at, earlier, before)
             if (newer or contests(stated[before], stated[at])) and not _are_of_same_words(earlier, later):
@@ -275,23 +276,22 @@ def _cosines(vectors: Sequence[Vector]) -> Matrix:
     return rows @ rows.T
 
 
-def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
+def _pairs(ordered: Sequence[Memory]) -> Matrix:
     """Return which of memories, in the order of their time, may supersede which earlier one: same speaker, equal or
-    higher trust. With `equal` those said at different times of which neither has more trust: two dogs named in one
-    breath are two dogs.
+    higher trust.
     """
-    at = _numbers(_breaths(ordered)) if equal else np.arange(len(ordered))
+    at = np.arange(len(ordered))
     pairs: Matrix = at[:, None] < at
     # Most memories of a search are of one person: what all have in common needs no column.
-    owners = [(one.author, *_place(one), one.trust if equal else None) for one in ordered]
+    owners = [(one.author, *_place(one)) for one in ordered]
     if len(set(owners)) > 1:
         pairs &= (own := _numbers(owners))[:, None] == own
     if len({one.trust for one in ordered}) > 1:
         pairs &= (trust := np.array([one.trust for one in ordered]))[:, None] <= trust
     said_by = [one.source.speaker or "user" for one in ordered]
-    if len(set(said_by)) > 1 or not _AIDES.isdisjoint(said_by):
+    if len(set(said_by)) > 1 or not AIDES.isdisjoint(said_by):
         # An assistant's words do not change the user's facts, although the user may correct the assistant.
-        aide, spoken = np.array([one in _AIDES for one in said_by]), _numbers(said_by)
+        aide, spoken = np.array([one in AIDES for one in said_by]), _numbers(said_by)
         pairs &= ((spoken[:, None] == spoken) | aide[:, None]) & ~aide
     if any(one.category == NOTE for one in ordered):
         # The budget of the boat does not follow on that of the kitchen.
@@ -301,7 +301,7 @@ def _pairs(ordered: Sequence[Memory], *, equal: bool = False) -> Matrix:
 
 
 def _apart(ordered: Sequence[Memory]) -> Matrix:
-    """Return the pairs of `_pairs` that were said at different times."""
+    """Return the pairs of `_pairs` that were said at different times: two dogs named in one breath are two dogs."""
     at = _numbers(_breaths(ordered))
     pairs: Matrix = _pairs(ordered) & (at[:, None] < at)
     return pairs

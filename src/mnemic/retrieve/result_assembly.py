@@ -123,29 +123,18 @@ def _enough(search: ParsedSearch, ranked: RankedMemories, beside: Collection[str
 
 def may_judge(search: ParsedSearch) -> bool:
     """Return True if a judge may decide which of two statements is the newer form of the other: not for a question
-    about a time or what happened in a period, nor by a model whose cosines are on another scale.
+    about an attribute whose statements are known, about a time or what happened in a period, which asks for many, nor
+    by a model whose cosines are on another scale.
     """
     question = search.question
     scaled = question.space is not None and bool(question.space.scale)
-    return (
-        not scaled
-        and not search.stated
-        and search.clause is None
-        and not asks_past(question)
-        and not asks_for_events(question)
-    )
+    past = search.clause is not None or asks_past(question) or asks_for_events(question)
+    return not search.stated and not scaled and not past
 
 
 def may_guess(search: ParsedSearch) -> bool:
-    """Return True if likeness may decide which of two statements is the newer form of the other: not for a question
-    about a common attribute, whose statements are known, about a time or what happened in a period, which asks for
-    many, nor by a model whose cosines are on another scale.
-    """
-    question = search.question
-    asked = bool(search.stated) or not question.keys.isdisjoint(HOME | WORK)
-    scaled = question.space is not None and bool(question.space.scale)
-    past = search.clause is not None or asks_past(question) or asks_for_events(question)
-    return not asked and not scaled and not past
+    """Return True if likeness may decide it, too: not for a question about home or work."""
+    return may_judge(search) and search.question.keys.isdisjoint(HOME | WORK)
 
 
 async def _latest(

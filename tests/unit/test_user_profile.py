@@ -156,6 +156,30 @@ async def test_each_line_has_what_it_is_about() -> None:
         assert found == said
 
 
+async def test_a_past_move_is_no_plan_and_the_number_of_a_card_says_nothing_of_a_home() -> None:
+    clock = ManualClock()
+    said = {
+        "I moved to Bergen last week.": "home",
+        "My card number is 4111 1111 1111 1111.": "you",
+        "I like small hotels within walking distance of the old town.": "tastes",
+        "My airline status is gold until next spring.": "you",
+        "Mira and I want to see the cherry blossoms in Kyoto next year.": "plans",
+    }
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder(), clock=clock) as engine:
+        for text in said:
+            await engine.add(text, actor=ANA)
+        found = {line.text[:18]: line.topic for line in await engine.profile(actor=ANA)}
+        assert found == {text[:18]: topic for text, topic in said.items()}
+        since = clock.now() - timedelta(days=20)
+        receipt = await engine.add("I have the goal to learn Dutch.", occurred_at=since, actor=ANA)
+        held = Candidate(content="I will be an aunt.", key="aunt", valid_from=since)
+        await engine.add(held, actor=ANA)
+        topics = {line.text: line.topic for line in await engine.profile(actor=ANA)}
+        assert receipt.memory_id
+        assert topics["I have the goal to learn Dutch."] == "plans"
+        assert topics["I will be an aunt."] != "plans"
+
+
 async def test_it_comes_first_in_every_block_within_its_own_tokens(memory: AsyncMemoryManager) -> None:
     question = "Where does my sister keep bees?"
     known = [one.memory.memory_id for one in await memory.profile()]

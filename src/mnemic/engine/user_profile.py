@@ -34,40 +34,140 @@ SECTIONS = ("identity", "constraint", "preference", "relation", "event", "fact")
 TOPICS: Mapping[str, Sequence[str]] = {
     "you": (
         "My name is Ana.",
-        "I am 34 years old, born in 1992, and I speak two languages.",
-        "I went there, I visited it and ran it once, last year, in the past.",
+        "I am 34 years old and was born in 1992.",
+        "I speak two languages and my mother tongue is Swedish.",
+        "My bank account, insurance and identity card have this number.",
+        "You can reach me at this phone number or mail address.",
+        "I am a member of the club and have a loyalty card with points.",
+        "I drive a car and have a driving licence.",
+        "I went there once and visited it in the past.",
+        "My height and my clothing size are these.",
+        "I am Canadian and a citizen of two countries.",
+        "I studied history and hold a degree.",
+        "I once won a prize for swimming.",
+        "My frequent flyer card has silver status.",
+        "My subscription is premium until May.",
+        "I finished a long race last year.",
+        "I climbed that mountain once.",
+        "I was in the army when I was young.",
+        "I have a tattoo and curly hair.",
     ),
     "home": (
-        "I live in this city, in a flat with a garden.",
-        "my home address, my house, the street where I live",
-        "my dog, cat and pets at home",
+        "I live in this city.",
+        "I moved to another town.",
+        "We live in a flat with a garden.",
+        "My home address is in this street.",
+        "my house, my room, the kitchen and the landlord",
+        "Our cat sleeps in the living room.",
+        "We have a dog and a parrot.",
+        "I used to live in the country.",
+        "We bought an apartment and moved in.",
+        "home city: Madrid",
+        "The airport nearest to my home is this one.",
+        "My neighbourhood is quiet.",
+        "Our street has a market on Sundays.",
+        "I pay rent to my landlord.",
+        "I come from a small village.",
+        "I share the house with two others.",
     ),
     "work": (
         "I work for a company as an engineer.",
-        "my job, employer, colleagues and projects",
-        "I study at the university, my exams, degree, school and courses",
+        "my job, my employer, my salary and my colleagues",
+        "I am a doctor, a teacher, a lawyer.",
+        "My boss leads our team.",
+        "We use this software and this database in our project.",
+        "I study at the university and have exams.",
+        "I changed my job and started at another firm.",
+        "I own a business with employees.",
+        "My office hours and meetings are on these days.",
+        "employer: Acme",
+        "I write code, reports and papers at work.",
+        "I lost my job and am retired now.",
+        "I started as a nurse at the clinic.",
+        "I work at Contoso.",
+        "I am a chef in a restaurant.",
+        "I work in a school, in a hospital, in an office.",
+        "My class, my lecture, my thesis and my supervisor.",
+        "Our customers pay by card in the product we build.",
     ),
     "health": (
-        "I am allergic to something and cannot eat it.",
-        "my illness, medicine, doctor and diet",
-        "I sleep badly, my back hurts, I exercise",
+        "I am allergic to nuts and cannot eat them.",
+        "diet: vegan",
+        "I take medicine for my illness.",
+        "My doctor and my therapist treat me.",
+        "My back hurts and I sleep badly.",
+        "I exercise and go to the gym for my health.",
+        "I was operated on in hospital.",
+        "I gave up alcohol.",
+        "I have high cholesterol and a weak heart.",
+        "I am pregnant.",
+        "I do not tolerate gluten.",
+        "I wear glasses and a hearing aid.",
+        "My dentist checks my teeth.",
+        "I eat no meat and no fish.",
+        "I broke a bone and needed surgery.",
+        "I run to stay fit and sleep better.",
     ),
-    "tastes": ("I like, love, prefer or hate it.", "my favourite music, food, films and hobbies"),
+    "tastes": (
+        "I like it.",
+        "I love this music and this band.",
+        "I prefer the one to the other.",
+        "I hate spicy food.",
+        "My favourite book, film or colour is this.",
+        "I enjoy hiking, painting and other hobbies.",
+        "I would rather have a room with a view.",
+        "I drink tea without sugar.",
+        "I want answers that are brief and polite.",
+        "seat: aisle",
+        "I cannot bear noise and cold.",
+        "I like to travel light, in comfortable hotels.",
+        "I like hotels in the centre.",
+        "I like cities near the sea.",
+        "I prefer the window and the quiet side.",
+        "My favourite place to eat is that one.",
+    ),
     "people": (
-        "my wife, husband, children, parents, sister, brother and friends",
-        "My wife's name is Elsa, and my daughter's birthday is in May.",
+        "My husband is called Peter.",
+        "My sister lives in another country.",
         "My brother's name is Tom.",
+        "Our children are five and nine years old.",
+        "My wife's birthday is in May.",
+        "She is my best friend since school.",
+        "My parents and grandparents are from here.",
+        "My neighbour helps us.",
+        "My girlfriend works as a vet.",
+        "He is my cousin and plays football.",
+        "My daughter is allergic to milk.",
+        "I have three siblings and two nephews.",
+        "My mother had her birthday and turned seventy.",
+        "Maria is my aunt.",
+        "My partner likes flowers.",
+        "My friend lives around the corner.",
     ),
     "plans": (
-        "I will go there next week, next month, next year.",
-        "I plan a trip; my appointment, goal, deadline or wish",
+        "I will go there next week.",
+        "We are going to travel there next summer.",
+        "I plan a trip for next year.",
+        "I have an appointment tomorrow at ten.",
+        "I want to learn to play the piano.",
+        "My goal is to read more books.",
+        "The deadline is on Monday and I must finish it.",
+        "We are marrying in autumn.",
+        "I will begin a new job in March.",
+        "We want to move to a bigger house some day.",
+        "I hope to visit them at Christmas.",
+        "I must pay the bill before the end of the month.",
+        "My wife and I want to see that country one day.",
+        "We are flying out on the tenth.",
+        "I have to hand it in by Friday.",
+        "I am going to apply for it soon.",
     ),
 }
-"""What a line may be about, with sentences that are: a line is about what it is nearest to."""
+"""What a line may be about, with sentences that are: a line is about what its two nearest sentences say."""
 SUGGESTED = {
-    "constraint": ("health", 0.2),
-    "preference": ("tastes", 0.3),
-    "relation": ("people", 0.12),
+    "constraint": ("health", 0.05),
+    "preference": ("tastes", 0.08),
+    "relation": ("people", 0.03),
 }
 """The topic that a category suggests, and how much nearer it makes a line to it."""
 _EXAMPLES: WeakKeyDictionary[Embedder, np.ndarray] = WeakKeyDictionary()
@@ -79,7 +179,7 @@ async def user_profile(gateway: MemoryGateway, actor: Actor, *, max_tokens: int,
         raise InvalidInput("max_tokens", hint="a whole number, at least 1")
     lines, now = profile_lines(await memories_of_user(gateway, actor)), gateway.clock.now()
     text, kept = fenced("user", [_spelled(line, now) for line in lines], max_tokens=max_tokens, count=count)
-    shown = await _with_topics([lines[at] for at in kept], gateway.searcher.embedder)
+    shown = await _with_topics([lines[at] for at in kept], gateway.searcher.embedder, now)
     shown = [replace(line, topic="plans") if line.memory.happened_at > now else line for line in shown]
     return UserProfile(lines=tuple(shown), text=text, without_room=len(lines) - len(kept))
 
@@ -130,8 +230,10 @@ def _bare(text: str) -> str:
     return text.strip().rstrip(".!")
 
 
-async def _with_topics(lines: Sequence[ProfileLine], embedder: Embedder) -> Sequence[ProfileLine]:
-    """Return the lines with what each is about; without the embedder, by their categories alone."""
+async def _with_topics(lines: Sequence[ProfileLine], embedder: Embedder, now: datetime) -> Sequence[ProfileLine]:
+    """Return the lines with what each is about; without the embedder, by their categories alone. What has held since a
+    day in the past is no plan.
+    """
     suggested = [SUGGESTED.get(line.section, ("you", 0.0)) for line in lines]
     if not lines:
         return lines
@@ -147,9 +249,13 @@ async def _with_topics(lines: Sequence[ProfileLine], embedder: Embedder) -> Sequ
         return [replace(line, topic=topic) for line, (topic, _) in zip(lines, suggested, strict=True)]
     nearness = _matrix([next(read) if vector is None else vector for vector in known]) @ _EXAMPLES[embedder].T
     topics, ends = list(TOPICS), np.cumsum([0, *(len(said) for said in TOPICS.values())])
-    best = np.stack([nearness[:, start:end].max(axis=1) for start, end in pairwise(ends)], axis=1)
-    for row, (topic, nearer) in zip(best, suggested, strict=True):
+    # One sentence alone may be near by its form: "I moved" to "I travelled".
+    two = [np.sort(nearness[:, start:end], axis=1)[:, -2:].mean(axis=1) for start, end in pairwise(ends)]
+    best = np.stack(two, axis=1)
+    for row, line, (topic, nearer) in zip(best, lines, suggested, strict=True):
         row[topics.index(topic)] += nearer
+        if line.memory.valid_from is not None and line.memory.valid_from <= now:
+            row[topics.index("plans")] = -np.inf
     return [replace(line, topic=topics[at]) for line, at in zip(lines, best.argmax(axis=1), strict=True)]
 
 

@@ -89,7 +89,7 @@ bench: $(RUN_READY) ## latency, cold start, footprint, and evidence recall if th
 	fi
 
 race: $(PEERS_READY) ## the same calls on mem0, LangGraph's stores, Chroma, LanceDB and sqlite-vec, in one run (RACE="--sizes 1000,100000")
-	@$(PEERS)/python -m tests.race --json build/peers/race.json $(RACE)
+	@$(PEERS)/python -m bench.race --json build/peers/race.json $(RACE)
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)
@@ -105,7 +105,7 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 # Some of its rows: `make scorecard ROWS="S1 S22"`.
 ROWS ?=
 scorecard: $(DEV_READY) ## every promise put to the test, small; writes build/scorecard.json
-	@$(BIN)/python -m tests.scorecard --size small --only $(ROWS)
+	@$(BIN)/python -m bench.scorecard --size small --only $(ROWS)
 
 mutants: $(DEV_READY) ## mutation testing on a sample of mutants (MUTANTS="*__mutmut_7")
 	@$(if $(MUTANTS),CI=true $(BIN)/python -m mutmut run $(MUTANTS),MNEMIC_STRENGTH=1 $(BIN)/python -m pytest -q -rA tests/strength -k mistakes)

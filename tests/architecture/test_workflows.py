@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from bench.scorecard.row import all_rows
 from tests.architecture.sources import ROOT
-from tests.scorecard.row import all_rows
 
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS: dict[str, dict[Any, Any]] = {

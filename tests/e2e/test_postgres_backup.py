@@ -18,7 +18,9 @@ from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.backup import NOT_COPIED, TABLES
 from mnemic.testing.embedder import WordEmbedder
 from mnemic_eval.temporary_database import ScratchDatabase
+from tests.azure_search import KEY, AzureSearchServer
 from tests.e2e.conftest import Call, complaint
+from tests.processes import running
 from tests.servers import PostgresServer
 
 
@@ -171,14 +173,14 @@ def test_a_backup_of_a_schema_before_the_first_is_refused(mnemic: Call, dsn: str
     assert told(mnemic("restore", "monday", "--to", empty, "--json", *at(dsn)))["verified"]
 
 
-def test_an_address_that_names_copies_is_backed_up_and_restored(
-    mnemic: Call, dsn: str, empty: str, tmp_path: Path
-) -> None:
-    copied = [f"{each}&copy=jsonl://{tmp_path}/log" for each in (dsn, empty)]
-    assert all("?host=" in each for each in copied)
-    mnemic("add", "The sea is calm.", *at(copied[0]))
-    told(mnemic("backup", "monday", "--json", *at(copied[0])))
-    restored = mnemic("restore", "monday", "--to", copied[1], "--erasures", copied[0], "--json", *at(dsn))
+def test_an_address_that_names_copies_is_backed_up_and_restored(mnemic: Call, dsn: str, empty: str) -> None:
+    mnemic("add", "The sea is calm.", *at(dsn))
+    with running(AzureSearchServer()) as service:
+        copy = service.endpoint.replace("http://", f"azure-search://:{KEY}@") + "/memories"
+        copied = [f"{each}&copy={copy}" for each in (dsn, empty)]
+        assert all("?host=" in each for each in copied)
+        told(mnemic("backup", "monday", "--json", *at(copied[0])))
+        restored = mnemic("restore", "monday", "--to", copied[1], "--erasures", copied[0], "--json", *at(dsn))
     assert told(restored)["verified"]
     assert lines(mnemic, empty) == lines(mnemic, dsn)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.scorecard.plants import PLANTS, copied, noticed
+from bench.scorecard.plants import PLANTS, copied, noticed
 
 
 def test_every_defence_that_is_taken_out_is_missed(

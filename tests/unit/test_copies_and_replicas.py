@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mnemic.bootstrap import build_engine
 from mnemic.bootstrap.copies_and_replicas import build_copies, copies_of, plain
 from mnemic.cli import cli
-from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.stores.azure import AzureSearchIndex
-from mnemic.stores.episode_log import EpisodeLog
 from mnemic.types import Actor
 from tests.azure_search import KEY, AzureSearchServer
 from tests.processes import running
@@ -24,24 +21,22 @@ STORE = "postgresql://ana@host/db?sslmode=require"
 
 
 def test_an_address_names_them_and_the_store_does_not_see_them() -> None:
-    both = STORE + "&copy=jsonl:///var/log/episodes&copy=azure-search://:a%2Bb@s.search.windows.net/i"
-    assert copies_of(both) == ("jsonl:///var/log/episodes", "azure-search://:a+b@s.search.windows.net/i")
+    both = STORE + "&copy=example://there&copy=azure-search://:a%2Bb@s.search.windows.net/i"
+    assert copies_of(both) == ("example://there", "azure-search://:a+b@s.search.windows.net/i")
     assert plain(both) == STORE
     for bare in (STORE, "memory:", "mnemic.db", "a?copy=b.db"):
         assert copies_of(bare) == ()
         assert plain(bare) == bare
 
 
-async def test_each_scheme_has_its_copy(tmp_path: Path) -> None:
-    location = f"sqlite:///m.db?copy=jsonl://{tmp_path}/log&copy=azure-search://:key@s.search.windows.net/i"
-    log, index = build_copies(location, dimension=384, sealed=False)
-    assert isinstance(log, EpisodeLog)
+async def test_each_scheme_has_its_copy() -> None:
+    (index,) = build_copies("sqlite:///m.db?copy=azure-search://:key@s.search.windows.net/i", dimension=3, sealed=False)
     assert isinstance(index, AzureSearchIndex)
-    assert [log.name, index.name] == ["episode_log", "search_index"]
+    assert index.name == "search_index"
     await index.close()
 
 
-@pytest.mark.parametrize("url", ["jsonl://", "jsonl://host/folder", "ftp://host/folder", "azure-search://:k@host"])
+@pytest.mark.parametrize("url", ["jsonl:///folder", "ftp://host/folder", "azure-search://:k@host"])
 def test_what_is_no_copy_is_refused(url: str) -> None:
     with pytest.raises(InvalidConfig):
         build_copies(f"sqlite:///m.db?copy={url}", dimension=384, sealed=False)
@@ -49,14 +44,7 @@ def test_what_is_no_copy_is_refused(url: str) -> None:
 
 def test_what_is_sealed_is_not_copied_in_plain() -> None:
     with pytest.raises(InvalidConfig, match="copy"):
-        build_copies("sqlite:///m.db?copy=jsonl:///log", dimension=384, sealed=True)
-
-
-async def test_an_engine_feeds_its_copies(tmp_path: Path) -> None:
-    async with build_engine(Settings(store=f"sqlite:///{tmp_path}/m.db?copy=jsonl://{tmp_path}/log")) as engine:
-        receipt = await engine.add("We went to the harbour.", actor=ANA, kind="episodic")
-    (line,) = (tmp_path / "log" / "episodes-000001.jsonl").read_text().splitlines()
-    assert json.loads(line)["memory_id"] == receipt.memory_id
+        build_copies("sqlite:///m.db?copy=azure-search://:k@s.search.windows.net/i", dimension=384, sealed=True)
 
 
 def test_a_command_makes_the_index_and_fills_it(tmp_path: Path) -> None:

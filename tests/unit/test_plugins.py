@@ -101,7 +101,7 @@ async def test_an_engine_is_made_of_a_strangers_parts(install: Install, tmp_path
 def test_each_part_is_built_by_its_name_or_scheme(install: Install) -> None:
     install(ALL)
     made, clock = settings(model_url="EXAMPLE://there"), SystemClock()
-    store = build_store("example://team?copy=jsonl:///x", durability="fast")
+    store = build_store("example://team?copy=example:///x", durability="fast")
     assert store.location == "example://team"  # type: ignore[attr-defined]
     assert store_file("example://team") is None
     assert isinstance(build_graph(made), InProcessGraph)

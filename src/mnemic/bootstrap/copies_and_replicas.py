@@ -1,13 +1,12 @@
-"""Additional targets in a store's URL: copies (a search index, a log of episodes), a replica."""
+"""Additional targets in a store's URL: copies (a search index), a replica."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.errors import InvalidConfig
-from mnemic.stores.episode_log import EpisodeLog
 
 if TYPE_CHECKING:
     from mnemic.ports.projections import Projection
@@ -46,8 +45,8 @@ def _parameter_values(location: str, parameter: str) -> tuple[str, ...]:
 
 
 def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
-    """Build the consumers of the copies that `location` names: `jsonl:///folder` a log of episodes, `azure-search://` a
-    search index for vectors of `dimension`, another scheme a plug-in.
+    """Build the consumers of the copies that `location` names: `azure-search://` a search index for vectors of
+    `dimension`, another scheme a plug-in.
 
     Raises InvalidConfig (`invalid_config:copy`), also if the store is sealed: a copy would contain the sealed data in
     plain text.
@@ -59,12 +58,9 @@ def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Project
 
 
 def _copy(url: str, dimension: int) -> Projection:
-    parts = urlsplit(url)
-    if parts.scheme == "jsonl" and not parts.netloc and parts.path.strip("/"):
-        return EpisodeLog(unquote(parts.path))
     build = backend("copies", url)
     if build is None:
-        hint = "use jsonl:///folder, azure-search://:KEY@SERVICE.search.windows.net/INDEX or a plug-in's"
+        hint = "use azure-search://:KEY@SERVICE.search.windows.net/INDEX or a plug-in's"
         raise InvalidConfig(PARAMETER, hint=hint)
     copy: Projection = build(url, dimension=dimension)
     return copy

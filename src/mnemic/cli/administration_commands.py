@@ -302,7 +302,7 @@ def _signature_text(report: AuditReport) -> str:
 @click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")
-@click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, episode_log, hot_set.")
+@click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, hot_set.")
 @click.option("--unregister", metavar="COPY", help="Only drop this copy's entries in the outbox: it will not return.")
 @click.option(
     "--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories; model: by a language model."

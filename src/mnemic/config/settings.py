@@ -62,7 +62,7 @@ class Settings:
         "mnemic.db",
         "Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:, "
         "or one whose scheme a plug-in offers. "
-        "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
+        "A copy beside it: ?copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
         "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
         read=location,
         shown=False,

@@ -9,10 +9,10 @@ from threading import Barrier
 
 import pytest
 
-from tests.scorecard.__main__ import AT_ONCE, results
-from tests.scorecard.page import page
-from tests.scorecard.plants import PLANTS, Plant, noticed
-from tests.scorecard.row import ROOT, Ran, Row, all_rows, judged, run
+from bench.scorecard.__main__ import AT_ONCE, results
+from bench.scorecard.page import page
+from bench.scorecard.plants import PLANTS, Plant, noticed
+from bench.scorecard.row import ROOT, Ran, Row, all_rows, judged, run
 
 REPORT = '<testsuites><testsuite tests="{0}" failures="{1}" errors="{2}" skipped="{3}">{4}</testsuite></testsuites>'
 SAID = '<testcase><properties><property name="said" value="7 kills"/></properties></testcase>'

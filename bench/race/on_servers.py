@@ -8,8 +8,8 @@ from typing import Any
 
 import asyncpg
 
-from tests.race.contestants import LangGraph, Mnemic
-from tests.race.vectors import Vectors
+from bench.race.contestants import LangGraph, Mnemic
+from bench.race.vectors import Vectors
 from tests.servers import PostgresServer, in_thread
 
 

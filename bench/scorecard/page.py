@@ -1,4 +1,4 @@
-"""The page of the scorecard, from the results of runs: `python -m tests.scorecard.page RESULT.json... > PAGE.md`.
+"""The page of the scorecard, from the results of runs: `python -m bench.scorecard.page RESULT.json... > PAGE.md`.
 
 Several results may be given, as rows of the published size take hours and are run apart: of each row and size the last
 run is shown.
@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.scorecard.row import all_rows
+from bench.scorecard.row import all_rows
 
 HEAD = """# Scorecard
 
 What mnemic promises, each row run by the tests that would break it. `make scorecard` runs every row at a small size
 and writes `build/scorecard.json` with the counts of each (one row: `make scorecard ROWS=S1`); `python -m
-tests.scorecard --size full --only ROW` runs one at the published size, which takes up to hours. A row that did not
-run is a failure. `tests/scorecard/rows.toml` says which tests a row runs and what makes it bite. The table is made by
-`python -m tests.scorecard.page RESULT.json...`; the day is that of the last run.
+bench.scorecard --size full --only ROW` runs one at the published size, which takes up to hours. A row that did not
+run is a failure. `bench/scorecard/rows.toml` says which tests a row runs and what makes it bite. The table is made by
+`python -m bench.scorecard.page RESULT.json...`; the day is that of the last run.
 
 | | property | aim | small | published size |
 |---|---|---|---|---|

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
-from tests.scorecard.row import ROOT, SEED, Ran, Row, all_rows, run
+from bench.scorecard.row import ROOT, SEED, Ran, Row, all_rows, run
 
 AT_ONCE = 2
 """The machine that the published figures are of has two cores."""

@@ -14,10 +14,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.race.contestants import TOP_K, USER, Contestant
+from bench.race.vectors import Vectors
 from mnemic_eval.locomo import conversations
 from mnemic_eval.texts import questions, statements
-from tests.race.contestants import TOP_K, USER, Contestant
-from tests.race.vectors import Vectors
 
 SEED = 20240229
 WARM = 5

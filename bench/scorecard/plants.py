@@ -1,6 +1,6 @@
 """Defences that are taken out on purpose, one at a time: the tests of a row must notice each.
 
-`python -m tests.scorecard.plants` copies the sources aside, takes out a defence in the copy and runs the tests that are
+`python -m bench.scorecard.plants` copies the sources aside, takes out a defence in the copy and runs the tests that are
 to fail there. `--only` names rows. Exit code 1 unless every one was noticed.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tests.scorecard.row import ROOT
+from bench.scorecard.row import ROOT
 
 COPIED = ("src", "packages", "bench", "tests", "docs", "deploy", "clients", "examples")
 SECONDS = 600

@@ -21,11 +21,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.race.contestants import TOP_K, Bare, Chroma, Contestant, LanceDb, LangGraph, Mem0, Mnemic, SqliteVec
+from bench.race.parts import CHUNK, SEED, WARM, counted, of_evidence, of_syncs, of_users, timed
+from bench.race.vectors import Vectors
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.texts import questions, statements
-from tests.race.contestants import TOP_K, Bare, Chroma, Contestant, LanceDb, LangGraph, Mem0, Mnemic, SqliteVec
-from tests.race.parts import CHUNK, SEED, WARM, counted, of_evidence, of_syncs, of_users, timed
-from tests.race.vectors import Vectors
 
 PARTS = ("sizes", "users", "evidence", "fsyncs")
 NOT_RACED = {
@@ -42,7 +42,7 @@ NAMES = (*(made.__name__ for made in FILES), "MnemicOnPostgres", "LangGraphOnPos
 
 def contestant(name: str) -> Callable[[Path, Vectors], Contestant]:
     """Return the class of this name; those on a server are loaded when they are asked for."""
-    from tests.race import on_servers
+    from bench.race import on_servers
 
     made: Callable[[Path, Vectors], Contestant] = {one.__name__: one for one in FILES}.get(name) or getattr(
         on_servers, name
@@ -131,7 +131,7 @@ def apart(name: str, given: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of one contestant, each part raced in a process of its own with one thread for linear algebra.
     A part that fails or takes too long is named in `not_run`; without sizes a contestant has an `error`.
     """
-    asked = [sys.executable, "-m", "tests.race", "--one", name, "--repeats", str(given.repeats)]
+    asked = [sys.executable, "-m", "bench.race", "--one", name, "--repeats", str(given.repeats)]
     asked += ["--sizes", ",".join(map(str, given.sizes)), "--vectors", str(given.vectors)]
     asked += ["--users-of", str(given.users_of), "--locomo", str(given.locomo)]
     asked += ["--conversations", str(given.conversations)]

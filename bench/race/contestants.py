@@ -15,10 +15,10 @@ from uuid import uuid4
 
 import numpy as np
 
+from bench.race.vectors import Vectors
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.types import Actor, Candidate
-from tests.race.vectors import Vectors
 
 T = TypeVar("T")
 TOP_K = 10

@@ -34,7 +34,7 @@ from mnemic.language.comparison import (
 from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.normalise import plain
 from mnemic.retrieve.background_similarity import UNRELATED_IN_OTHERS, rescale
-from mnemic.retrieve.diversity import Entry
+from mnemic.retrieve.diversity import Entry, repetitions
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.recorded_questions import is_question as only_asks
@@ -213,13 +213,8 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
 def _told_first(memories: Sequence[Memory]) -> list[Memory]:
     """Return the first of `memories` that are somebody's own words, without messages that a statement was read from."""
     active = [one for one in memories[:COMPARED] if one.status is Status.ACTIVE and _is_comparable(one)]
-    statements = [one for one in active if one.kind is Kind.LONG_TERM]
-    told = (
-        one
-        for one in active
-        if one.kind is Kind.LONG_TERM
-        or not (only_asks(one) or any(_are_of_same_words(one, each) for each in statements))
-    )
+    repeated = repetitions([(one.memory_id, 0.0, "") for one in active], {one.memory_id: one for one in active})
+    told = (one for one in active if one.memory_id not in repeated and not only_asks(one))
     return list(islice(told, READ_TOGETHER))
 
 
@@ -238,10 +233,10 @@ def newest_of(
     """
     told = [one for one in memories if _is_comparable(one) and one.status is Status.ACTIVE]
     statements = [one for one in told if one.kind is Kind.LONG_TERM]
-    # A message that a statement was read from has no place of its own.
     messages = [one for one in told if one.kind is Kind.EPISODIC]
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
-    own = [one for one in told if not sources.get(one.memory_id)]
+    repeated = repetitions([(one.memory_id, 0.0, "") for one in told], {one.memory_id: one for one in told})
+    own = [one for one in told if one.memory_id not in repeated]
     ordered = sorted(own, key=_moment)
     apart, likely = _apart(ordered), _Likeness.of(ordered, question)
     possible = likely.may_be_newer.tolist()

@@ -123,18 +123,19 @@ def _enough(search: ParsedSearch, ranked: RankedMemories, beside: Collection[str
 
 def may_judge(search: ParsedSearch) -> bool:
     """Return True if a judge may decide which of two statements is the newer form of the other: not for a question
-    about an attribute whose statements are known, about a time or what happened in a period, which asks for many, nor
-    by a model whose cosines are on another scale.
+    about a time or what happened in a period, which asks for many, nor by a model whose cosines are on another scale.
     """
     question = search.question
     scaled = question.space is not None and bool(question.space.scale)
     past = search.clause is not None or asks_past(question) or asks_for_events(question)
-    return not search.stated and not scaled and not past
+    return not scaled and not past
 
 
 def may_guess(search: ParsedSearch) -> bool:
-    """Return True if likeness may decide it, too: not for a question about home or work."""
-    return may_judge(search) and search.question.keys.isdisjoint(HOME | WORK)
+    """Return True if likeness may decide it, too: not for a question about home or work, or another attribute whose
+    statements are known.
+    """
+    return may_judge(search) and not search.stated and search.question.keys.isdisjoint(HOME | WORK)
 
 
 async def _latest(

@@ -28,6 +28,8 @@ from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
 
 LAYERS, HEADS, WIDTH, RANK = 4, 12, 384, 16
 BATCH, RATE, WARMING = 32, 6e-4, 60
+DROPPED = 0.1
+"""Share of the states that are left out in training: with it the judge learns less of it by heart."""
 OF_OTHER_WORDS, OF_FRAMES = 0.42, 0.26
 """Shares of the groups of pairs of our own; the others are public."""
 PRODUCTS = (
@@ -81,20 +83,23 @@ class Judge(nn.Module):
 
     def forward(self, ids: Tensor, sides: Tensor, mask: Tensor) -> Tensor:
         states = self.word[ids] + self.position[: ids.shape[1]] + self.token_type[0] + self.seg[sides]
-        states = self._norm(states, 0)
+        states = self._thinned(self._norm(states, 0))
         padding = (1 - mask[:, None, None, :].float()) * -1e4
         for layer in range(LAYERS):
             query, key, value, out, up, down = self.lin[6 * layer : 6 * layer + 6]
             likeness = _heads(query(states)).float() @ _heads(key(states)).float().transpose(2, 3)
             shares = torch.softmax(likeness * (WIDTH // HEADS) ** -0.5 + padding, -1)
             heard = (shares @ _heads(value(states)).float()).transpose(1, 2).reshape(states.shape)
-            states = self._norm(states + out(heard).float(), 2 + 4 * layer)
+            states = self._norm(states + self._thinned(out(heard).float()), 2 + 4 * layer)
             raised = functional.gelu(up(states), approximate="tanh")
-            states = self._norm(states + down(raised).float(), 4 + 4 * layer)
+            states = self._norm(states + self._thinned(down(raised).float()), 4 + 4 * layer)
         shown = mask[:, :, None].float()
         mean = (states * shown).sum(1) / shown.sum(1)
-        odds: Tensor = self.h2(functional.gelu(self.h1(torch.cat([states[:, 0], mean], 1))))[:, 0]
+        odds: Tensor = self.h2(functional.gelu(self.h1(self._thinned(torch.cat([states[:, 0], mean], 1)))))[:, 0]
         return odds
+
+    def _thinned(self, states: Tensor) -> Tensor:
+        return functional.dropout(states, DROPPED, self.training)
 
     def _norm(self, states: Tensor, place: int) -> Tensor:
         return functional.layer_norm(states, (WIDTH,), self.norms[place], self.norms[place + 1], 1e-12)
@@ -137,10 +142,12 @@ def score(model: Judge, pairs: Sequence[Pair], limits: Limits = ANSWER_LIMITS) -
     """Return the odds of the pairs."""
     order = sorted(range(len(pairs)), key=lambda one: len(pairs[one].question) + len(pairs[one].statement))
     odds = np.zeros(len(pairs))
+    model.eval()
     with torch.no_grad():
         for first in range(0, len(order), 128):
             chosen = order[first : first + 128]
             odds[chosen] = model(*batch([pairs[one] for one in chosen], limits)).float().numpy()
+    model.train()
     return odds
 
 

@@ -66,7 +66,7 @@ them: nine in ten changes found in such messages were wrong (bench/retrieval.md)
 A_BREATH = timedelta(seconds=1)
 """Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
-READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.2, 6
+READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.2, 3
 """First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 to 6 ms
 of the processor.
 """
@@ -207,6 +207,9 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
     found = [(ordered[before], ordered[at]) for before, at in np.argwhere(alike).tolist()]
     place = {one.memory_id: number for number, one in enumerate(memories)}
     found.sort(key=lambda pair: sorted(place[one.memory_id] for one in pair))
+    if not any(one.kind is Kind.EPISODIC for one in memories[:COMPARED]):
+        # Statements alone keep their order: where the later one stands first, there is nothing to judge.
+        found = [pair for pair in found if place[pair[0].memory_id] < place[pair[1].memory_id]]
     return [(one, two) for one, two in found if not _are_one_or_two(one, two)][:MOST_PAIRS]
 
 

@@ -16,6 +16,7 @@ from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, R
 from mnemic.ports.one_moment import one_moment
 from mnemic.retrieve.answer_judgement import (
     JUDGE,
+    MAX_QUESTION_CHARS,
     in_judged_order,
     is_question,
     judge_answers,
@@ -432,7 +433,7 @@ class Searcher:
         reader, model = self.embedder, measured_with(self.embedder.space, search.question)
         if self.reranker is not None or model != DEFAULT_MODEL or not reads_changes(reader):
             return None
-        return reader if is_question(search.question.text) and may_judge(search) else None
+        return reader if len(search.question.text) <= MAX_QUESTION_CHARS and may_judge(search) else None
 
     async def _judge_changes(
         self, reader: JudgesChanges, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None

@@ -49,6 +49,22 @@ def test_what_bears_on_a_task_is_shown_though_it_does_not_answer(
 
 
 @pytest.mark.parametrize(
+    ("found", "told", "request_"),
+    [
+        ("The boiler is serviced every May.", "I work late shifts at the hospital.", "When should I book the plumber?"),
+        ("Our terrace was tiled last year.", "My son uses a wheelchair.", "Plan a garden party on the terrace."),
+    ],
+)
+def test_what_bears_on_a_task_is_shown_beside_what_resembles_it(
+    memory: MemoryManager, found: str, told: str, request_: str
+) -> None:
+    memory.add(found)
+    memory.capture(told)
+    assert told in shown(memory, request_)
+    assert len(shown(memory, request_)) <= 2
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         "Thanks, that was quick!",

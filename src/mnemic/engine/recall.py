@@ -8,8 +8,8 @@ all use it, so that the same request is shown the same memories on every path. A
    without a category.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.
-4. If nothing is found for a choice, a plan or a draft, the nearest statements are shown: a model that can tell what
-   helps loses more by a missing one than by a needless one. A question for the user's profile is
+4. If less is found for a choice, a plan or a draft, the nearest statements are shown: a model that can tell what helps
+   loses more by a missing one than by a needless one. A question for the user's profile is
    shown it (`mnemic.engine.user_profile`), whole and first.
 5. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
 6. If the request asks for an order, the rest is sorted by time.
@@ -57,7 +57,9 @@ AMONG = 20
 AMONG_OF_A_CHOICE = 100
 """The same for a request for a choice, which depends on statements that do not resemble it."""
 NEAREST = 2
-"""Statements shown to a request on which they may bear, if nothing is found that it surely depends on."""
+"""Statements shown to a request on which they may bear, if nothing is found that it surely depends on, with those that
+are relevant to it.
+"""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown if the request could depend on them."""
 _FURTHER_SENTENCE = re.compile(r"[.!?;\n]\s{0,9}\w")
@@ -156,9 +158,12 @@ def choose(
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
     relevant = _trusted_first(relevant, request.max_untrusted, reader)
-    nearest = ask.find_nearest(statements, NEAREST) if request.pinned_share and not (asked or relevant) else ()
+    # One that surely answers does not tell what else bears on a plan: the boiler's service, and whoever works nights.
+    further = NEAREST - len(relevant) if request.pinned_share and not asked else 0
+    nearest = ask.find_nearest(statements, NEAREST) if further > 0 else ()
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
-    bearing = [_as_pinned(hit, policy) for hit in nearest if hit.memory.memory_id not in known]
+    known |= {hit.memory.memory_id for hit in relevant}
+    bearing = [_as_pinned(hit, policy) for hit in nearest if hit.memory.memory_id not in known][: max(further, 0)]
     chosen = [*beside, *relevant, *bearing]
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}

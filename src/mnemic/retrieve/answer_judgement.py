@@ -42,6 +42,8 @@ ALIKE = -1.0
 _NO_LETTER = re.compile(r"[\W_]+")
 _LABELLED = re.compile(r"([^\W\d_]{1,24}(?: [^\W\d_]{1,24}){0,2}): (?=\S)")
 """Matches the label of a value: "seat: window"."""
+_OF_THE_USER = re.compile(r"\A(?:i|we|my|our|(?:the )?user)\b", re.IGNORECASE)
+"""Matches the start of a sentence about the user, which no value is."""
 
 
 async def judge_answers(
@@ -105,7 +107,9 @@ def text_of(memory: Memory) -> str:
     it.
     """
     if memory.key is not None:
-        return memory.source.quote or f"My {_NO_LETTER.sub(' ', memory.key)} is {memory.content}"
+        is_sentence = _OF_THE_USER.match(memory.content) is not None
+        named = memory.content if is_sentence else f"My {_NO_LETTER.sub(' ', memory.key)} is {memory.content}"
+        return memory.source.quote or named
     if memory.category == NOTE:
         return f"{memory.context}: {memory.content}"
     labelled = _LABELLED.match(memory.content)

@@ -131,6 +131,22 @@ async def test_what_the_user_says_of_themselves_answers_an_agent_that_asks_for_t
     assert near.relevance < found.relevance / 2
 
 
+@pytest.mark.parametrize(
+    ("key", "kept", "question"),
+    [
+        ("gym", "The user climbs every Thursday evening", "Which evening do I go climbing?"),
+        ("dog", "My terrier is called Biscuit", "What is my terrier's name?"),
+    ],
+)
+async def test_a_sentence_that_was_stored_under_a_key_is_read_as_it_is(
+    embedder: CountingEmbedder, key: str, kept: str, question: str
+) -> None:
+    async with told(embedder) as engine:
+        await engine.add(kept, key=key, actor=EVA)
+        assert (await engine.search(question, actor=EVA)).hits[0].memory.content == kept
+    assert any(kept in statements for statements in embedder.judged)
+
+
 async def test_a_question_in_the_past_is_judged_by_what_it_asks_as_well(embedder: CountingEmbedder) -> None:
     async with told(embedder) as engine:
         right = await engine.search("Who was it that tuned the harpsichord?", actor=EVA)

@@ -30,7 +30,7 @@ from mnemic.stores.cassandra.transaction_view import View
 from mnemic.stores.row_store_adapter.memories import place_of
 from mnemic.stores.store_verbs import drive
 from mnemic.types import Actor, Candidate, Kind, Memory, VectorSpace
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic.write.prepare import fingerprint_of
 from mnemic_eval.texts import statements
 from mnemic_eval.vectors import HashedEmbedder

@@ -29,7 +29,7 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
 from mnemic.types import Actor, Kind, Level, Memory, VectorSpace
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic_eval.commit_floor import bare_commits
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import scan

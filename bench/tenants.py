@@ -21,7 +21,7 @@ from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.codec import text_check
 from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.pool import session_settings
+from mnemic.stores.postgres.connections import session_settings
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.statements import load as shared
 from mnemic.testing.record_store import EMBEDDER

@@ -24,8 +24,8 @@ from mnemic.types import (
     WriteReceipt,
     frozen,
 )
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.ratings import Rating
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.trace import RunReport
 
 T_co = TypeVar("T_co", covariant=True)

@@ -17,11 +17,11 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import Profile
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Kind, Origin, Outcome
 from mnemic.types.memory_kinds import CATALOG

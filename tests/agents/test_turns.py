@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.agents.asks import asks_of_turn, latest_ask, latest_asks
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, asks_of_turn, latest_ask, latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, StoreUnavailable
 from mnemic.inject import InjectionConfig

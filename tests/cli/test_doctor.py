@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.bootstrap import models
 from mnemic.cli import doctor
-from mnemic.cli.failures import Exit
 from mnemic.cli.result_texts import receipt_text
+from mnemic.cli.terminal import Exit
 from mnemic.config import Settings
 from mnemic.types import Outcome, WriteReceipt
 from tests.scripted_model import ScriptedModelServer

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.cli.failures import Exit, complain, run_guarded
 from mnemic.cli.result_texts import capture_text
+from mnemic.cli.terminal import Exit, complain, run_guarded
 from mnemic.errors import StoreFull
 
 

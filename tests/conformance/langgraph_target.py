@@ -13,7 +13,7 @@ import asyncpg
 from langgraph.store.base import IndexConfig, TTLConfig
 
 from mnemic.agents.langgraph import AsyncMnemicStore, MnemicStore
-from mnemic.stores.documents import path_of
+from mnemic.stores.relational.documents import path_of
 from tests.conformance.backend import ON_POSTGRES, read_along, server
 from tests.servers import in_thread
 

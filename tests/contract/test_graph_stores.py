@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.testing.graph_store import GraphStoreContract
 
 

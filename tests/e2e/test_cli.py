@@ -133,7 +133,7 @@ def test_capture_carries_out_what_is_asked_of_memory_once_it_is_confirmed(
     (asked,) = data(mnemic, *forget)["asked"]
     assert (asked["kind"], asked["subject"], len(asked["memory_ids"])) == ("forget", "my sister", 1)
     assert "not confirmed: nothing was done" in mnemic(*forget).stdout
-    monkeypatch.setattr("mnemic.cli.memory_requests.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic.cli.write_commands.at_terminal", lambda: True)
     assert "nothing was done" in mnemic(*forget, stdin="n\n").stdout
     assert data(mnemic, "list")["total"] == 1
     asking = mnemic(*forget, stdin="y\n")

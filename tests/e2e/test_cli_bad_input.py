@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.cli import COMMANDS, cli
-from mnemic.cli.failures import Exit
+from mnemic.cli.terminal import Exit
 from tests.e2e.conftest import Call, complaint
 
 NAN = '{"a": NaN}'

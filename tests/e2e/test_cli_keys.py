@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.cli.failures import Exit
+from mnemic.cli.terminal import Exit
 from tests.e2e.conftest import Call
 
 CANARY = "canary.jane@acme-mail.com"

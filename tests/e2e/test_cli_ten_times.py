@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from mnemic.agents.mcp import memory_server
-from mnemic.cli.failures import Exit
+from mnemic.cli.terminal import Exit
 from mnemic.engine import MemoryEngine
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder

@@ -15,7 +15,7 @@ import pytest
 
 from mnemic import errors
 from mnemic.cli import COMMANDS
-from mnemic.cli.failures import exit_code
+from mnemic.cli.terminal import exit_code
 from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from tests.e2e.cli_page import rendered
 

@@ -19,7 +19,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.testing.embedder import WordEmbedder
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role

@@ -16,8 +16,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
-from mnemic.maintenance.background_capture import BackgroundCapture
-from mnemic.maintenance.capture_queue import waiting
+from mnemic.maintenance.background_capture import BackgroundCapture, waiting
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.cli import cli
-from mnemic.cli.failures import Exit
+from mnemic.cli.terminal import Exit
 from mnemic.importers.file_readers import Item, read_conversation
 from mnemic.importers.file_readers.speakers import speakers_in, with_user
 from mnemic.types import Message

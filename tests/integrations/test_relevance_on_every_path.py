@@ -20,8 +20,7 @@ from mnemic.agents.langgraph import memory_graph
 from mnemic.agents.mcp import memory_server
 from mnemic.agents.steps import GatewayMemory
 from mnemic.agents.strands import MnemicMemoryStore
-from mnemic.agents.tool_answers import shown_for
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, shown_for
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.types import Hit

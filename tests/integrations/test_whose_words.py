@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemic import Message, Settings, build_engine
-from mnemic.agents.asks import latest_asks
+from mnemic.agents.turns import latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.extract import is_name_of
 from mnemic.types import Actor, Origin

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
-from mnemic.kinds.compaction import lineage, split, tokens_of
+from mnemic.kinds.short_term import lineage, split, tokens_of
 from mnemic.maintenance.summarise import SUMMARY
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.types import Message, Origin

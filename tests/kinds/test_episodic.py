@@ -16,7 +16,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.episodic import Step
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Level, Memory, Outcome

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.errors import InvalidConfig, MemoryNotFound
-from mnemic.kinds.persona import PersonaMemory
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import PersonaMemory, Profile
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.types import Actor, Outcome
 from tests.unit.kinds.conftest import ANA, BEN, House

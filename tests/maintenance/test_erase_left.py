@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.maintenance import erase
+from mnemic.maintenance.background_capture import waiting_prefix
 from mnemic.maintenance.bulk_import import import_prefix
-from mnemic.maintenance.capture_queue import waiting_prefix
 from mnemic.policy.grant import Grant
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock

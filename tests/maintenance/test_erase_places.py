@@ -16,8 +16,7 @@ from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintenance import erase
 from mnemic.maintenance.bulk_import import take_part
-from mnemic.maintenance.erase import erase_key, made_of, verify
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt, erase_key, made_of, verify
 from mnemic.policy.grant import Grant
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions

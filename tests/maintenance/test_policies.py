@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.maintenance.policies import MAX_BYTES, VERSIONS_KEPT, Policies
+from mnemic.maintenance.tenant_registry import MAX_BYTES, VERSIONS_KEPT, Policies
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
-from mnemic.maintenance.summary_prompts import reflection_prompt
+from mnemic.maintenance.summarise import reflection_prompt
 from mnemic.models import openai_client
 from mnemic.models.openai_completer import OpenAICompleter, SpokenOnce
 from mnemic.ports import Completer

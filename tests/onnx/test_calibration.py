@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput
 from mnemic.onnx import ModelFolder
 from mnemic.onnx.calibration import Cosines, pairs_of, scale_of
 from mnemic.types import VectorSpace
-from mnemic.types.measures import cosine_in_space, read
+from mnemic.types.recall_limits import cosine_in_space, read
 from tests.onnx_model import write_model
 
 

@@ -15,7 +15,7 @@ import apsw
 import apsw.shell
 import pytest
 
-from mnemic.compose.model_composer import ModelComposer
+from mnemic.compose.template_composer import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.models.http_embedder import HttpEmbedder

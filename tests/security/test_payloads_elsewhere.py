@@ -14,14 +14,14 @@ import pytest
 import pytest_asyncio
 
 from mnemic.ports import DocumentStore
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.neo4j import Neo4jGraph
 from mnemic.stores.postgres import PostgresDocuments
 from mnemic.stores.postgres.graph import PostgresGraph
 from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.stores.sqlite.documents import SqliteDocuments
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.types import (
     FindDocuments,
     Fragment,

@@ -83,7 +83,7 @@ async def test_a_plain_database_is_sealed_while_it_is_used_and_goes_on_where_it_
     kept = [replace(one, fingerprint=f"{number:064x}") for number, one in enumerate(kept)]
     await remember(plain, *kept)
     await change(plain, kept[0].next_version(kept[0].updated_at, content=f"The {CANARY} wakes"))
-    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 3)
+    monkeypatch.setattr("mnemic.stores.postgres.row_rewriting.BATCH", 3)
     opened: list[str] = []
     body = Sealer.body
 
@@ -179,7 +179,7 @@ async def test_data_keys_change_while_others_write_and_the_old_one_opens_nothing
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dsn = postgres.database(tmp_path)
-    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 4)
+    monkeypatch.setattr("mnemic.stores.postgres.row_rewriting.BATCH", 4)
     store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
     ada = Actor(tenant="acme", user="ada")
     rules = RedactionRules(actions={"EMAIL": "tokenise"}, reveal=frozenset({"officer"}))
@@ -228,7 +228,7 @@ async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
             await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), here))
         looked.append(seconds)
 
-    monkeypatch.setattr("mnemic.stores.postgres.reseal.sleep", ended)
+    monkeypatch.setattr("mnemic.stores.postgres.row_rewriting.sleep", ended)
     keyring.follow([keyring.subject_name(scope())])
     assert await store.reseal("acme", keyring.reseal_value) == 2
     assert looked, "another transaction of the server may be waited for, too"
@@ -241,7 +241,7 @@ async def test_a_rotation_whose_connection_breaks_goes_on(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dsn = postgres.database(tmp_path)
-    monkeypatch.setattr("mnemic.stores.postgres.reseal.BATCH", 2)
+    monkeypatch.setattr("mnemic.stores.postgres.row_rewriting.BATCH", 2)
     store, keyring = sealed(dsn, tmp_path), KeyFolder(tmp_path / "keys", tmp_path / "master.key")
     await store.open(EMBEDDER.space)
     await remember(store, *(replace(full(), fingerprint=f"{number:064x}") for number in range(7)))

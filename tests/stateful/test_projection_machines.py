@@ -11,7 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from mnemic.graph.projection import GraphProjection
 from mnemic.ports import RecordStore
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.ports.projections import Projection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.neo4j import Neo4jGraph

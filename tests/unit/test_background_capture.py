@@ -21,8 +21,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic.maintenance.background_capture import MAX_TRIES, BackgroundCapture
-from mnemic.maintenance.capture_queue import Lease, messages_of, waiting
+from mnemic.maintenance.background_capture import MAX_TRIES, BackgroundCapture, Lease, messages_of, waiting
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore

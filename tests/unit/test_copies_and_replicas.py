@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from mnemic.bootstrap.copies_and_replicas import build_copies, copies_of, plain
+from mnemic.bootstrap.stores import build_copies, copies_of, plain
 from mnemic.cli import cli
 from mnemic.errors import InvalidConfig
 from mnemic.stores.azure import AzureSearchIndex

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemic.types import identity
-from mnemic.types.identity import first_id, new_id, token_of
+from mnemic.types import scope
+from mnemic.types.scope import first_id, new_id, token_of
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -17,7 +17,7 @@ MILLISECOND = timedelta(milliseconds=1)
 @pytest.fixture
 def from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what other tests have counted already."""
-    monkeypatch.setattr(identity, "_stamps", type(identity._stamps)())
+    monkeypatch.setattr(scope, "_stamps", type(scope._stamps)())
 
 
 def test_it_is_a_version_7_uuid_that_carries_its_time() -> None:

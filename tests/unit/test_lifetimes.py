@@ -22,7 +22,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 
 DAY = timedelta(days=1)
 ANA, BEN = Actor(user="ana", workspace="crew"), Actor(user="ben", workspace="crew")

@@ -27,8 +27,8 @@ from mnemic.bootstrap import (
     store_file,
     with_detectors,
 )
-from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
+from mnemic.bootstrap.stores import build_copies
 from mnemic.cli import cli
 from mnemic.cli.option_values import Word
 from mnemic.config import Settings

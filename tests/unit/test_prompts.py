@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.maintenance.summary_prompts import (
+from mnemic.maintenance.summarise import (
     SHOWN_CHARS,
     evenly_cut,
     profile_prompt,

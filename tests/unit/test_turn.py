@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mnemic import Settings, build_engine
-from mnemic.compose.model_composer import ModelComposer
+from mnemic.compose.template_composer import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.extract.model_extractor import ModelExtractor

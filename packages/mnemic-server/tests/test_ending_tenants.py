@@ -13,7 +13,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.types import Actor, Candidate, Status
 from mnemic_server.credentials import ApiKeys

@@ -9,13 +9,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from mnemic.agents.tool_answers import memory_fields, shown_for
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, memory_fields, shown_for
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor, Origin
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES
 
 with brought_by("adk"):
     from google.adk.agents.callback_context import CallbackContext

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.agents.asks import latest_asks
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by

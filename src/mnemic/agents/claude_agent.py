@@ -16,8 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from mnemic.agents.asks import latest_ask
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, latest_ask
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
 from mnemic.inject import Injection, InjectionConfig, MemorySource

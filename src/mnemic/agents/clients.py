@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from mnemic.agents.asks import latest_asks
 from mnemic.agents.streams import RecordingAsyncStream, RecordingStream, text_of
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, latest_asks
 from mnemic.inject import Injection
 from mnemic.inject.messages import is_user_turn
 

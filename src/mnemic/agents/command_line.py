@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.agents.mcp_hosts import HOSTS, host_settings
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.server_log import configure
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note
+from mnemic.cli.terminal import Exit, note
 from mnemic.config.files import secret_named
 from mnemic.errors import InvalidConfig
 from mnemic.plugins.extras import missing_extra

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from mnemic.agents.asks import answer_in, latest_asks
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, answer_in, latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by

@@ -9,9 +9,8 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from mnemic.agents.asks import latest_asks
 from mnemic.agents.streams import piece_of, text_of
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import is_user_turn

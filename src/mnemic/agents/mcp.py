@@ -16,8 +16,7 @@ from inspect import Signature, cleandoc, signature
 from socket import socket
 from typing import Annotated, Any, cast, get_type_hints
 
-from mnemic.agents.tool_answers import memory_fields, receipt_fields
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, memory_fields, receipt_fields
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, NotSupported
 from mnemic.inject import InjectionConfig

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from mnemic.agents.tool_answers import check_length
+from mnemic.agents.turns import check_length
 from mnemic.types.ratings import Verdict
 
 LONGEST_TEXT = 8192

@@ -10,8 +10,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mnemic.agents.asks import answer_in, latest_asks, turns_before
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, answer_in, latest_asks, turns_before
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.agents.asks import latest_asks
-from mnemic.agents.turns import TurnMemory
+from mnemic.agents.turns import TurnMemory, latest_asks
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by

@@ -13,9 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.asks import answer_in, latest_asks, spoken
-from mnemic.agents.tool_answers import shown_for
-from mnemic.agents.turns import TurnMemory, capture_message, said_by_user
+from mnemic.agents.turns import TurnMemory, answer_in, capture_message, latest_asks, said_by_user, shown_for, spoken
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.extract import is_name_of
@@ -25,7 +23,7 @@ from mnemic.inject.text_injection import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, MemoryRequest, Message, Origin, Source
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES
 
 with brought_by("strands"):
     from strands import Agent, tool

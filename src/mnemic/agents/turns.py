@@ -12,27 +12,220 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
-from mnemic.agents.asks import asks_of_turn, is_ask, mark_of, spoken, turns_before
-from mnemic.agents.tool_answers import check_length, moment_of, receipt_fields, shown_for, shown_hit
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import captured_after
-from mnemic.engine.run_record import keep_injection
-from mnemic.errors import MnemicError
-from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
-from mnemic.inject.messages import ASSISTANT, text_of
+from mnemic.engine.turn import keep_injection, keep_texts
+from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract import is_name_of
+from mnemic.extract.conversation_context import TURNS_BEFORE
+from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, SourceEntry, account_for, injector_for
+from mnemic.inject.escape import defuse_addresses, visible
+from mnemic.inject.messages import (
+    ASSISTANT,
+    USER,
+    has_tool_result,
+    is_user_turn,
+    named_as,
+    role_of,
+    text_of,
+    user_text_of,
+)
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.requests_about_memory import asked_of_memory, split_requests
 from mnemic.maintenance.background_capture import BackgroundCapture, is_kept
 from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import (
     Actor,
+    Deadline,
+    Hit,
+    Intent,
+    Memory,
     MemoryRequest,
     Message,
     Origin,
+    RecallRequest,
+    RecallResult,
     WriteReceipt,
     lower_origin,
 )
+from mnemic.types.filter_language import checked_filter
 from mnemic.types.trace import RunStatus
+from mnemic.types.values import aware
+from mnemic.write.turn_log import TurnTexts
+
+
+def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
+    """Return the index of the user's latest request in `messages`, and its text; None if there is none."""
+    return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if is_ask(messages[at])), None)
+
+
+def latest_asks(messages: Sequence[Any], user: str = "") -> list[str]:
+    """Return what `user` said in the latest turn: in the last ask, and in those right before it without an answer. A
+    message under another person's name is that person's.
+    """
+    latest = latest_ask(messages)
+    if latest is None:
+        return []
+    turn = messages[_turn_start(messages, latest[0]) : latest[0] + 1]
+    return [user_text_of(message) for message in turn if is_name_of(named_as(message), user)]
+
+
+def answer_in(messages: Sequence[Any]) -> str | None:
+    """Return the text of the last message if it is the model's; None for any other, and for one without text."""
+    try:
+        last = messages[-1] if messages else None
+        return text_of(last) or None if last is not None and role_of(last) == ASSISTANT else None
+    except InvalidInput:
+        return None
+
+
+def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
+    """Return the user's messages of the open turn: the ask that began it, and those added while its tool loop ran. And
+    whether a tool has answered in it.
+    """
+    said: list[str] = []
+    looped = passing = False
+    for message in reversed(messages):
+        if is_ask(message):
+            said.append(text_of(message))
+            passing = False
+        elif _is_tool_result(message):
+            looped = passing = True
+        elif said and not passing:
+            break
+    return said[::-1], looped
+
+
+def turns_before(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
+    """Return the last turns in words before the user's latest question, oldest first."""
+    latest = latest_ask(messages)
+    return spoken(messages[: _turn_start(messages, latest[0])] if latest is not None else (), session)
+
+
+def _turn_start(messages: Sequence[Any], ask: int) -> int:
+    """Return the index of the first of the asks without an answer that end with the one at `ask`."""
+    while ask > 0 and is_ask(messages[ask - 1]):
+        ask -= 1
+    return ask
+
+
+def spoken(messages: Sequence[Any], session: str | None = None) -> tuple[Message, ...]:
+    """Return the last of the messages with words of user or model, oldest first."""
+    found: list[Message] = []
+    for message in reversed(messages):
+        said = message if isinstance(message, Message) else _as_message(message, session)
+        if said is not None:
+            found.insert(0, said)
+        if len(found) == TURNS_BEFORE:
+            break
+    return tuple(found)
+
+
+def _as_message(message: Any, session: str | None) -> Message | None:
+    try:
+        role = role_of(message)
+        text = text_of(message) if role in (USER, ASSISTANT) and not has_tool_result(message) else ""
+    except InvalidInput:
+        return None
+    return Message(role=role, content=text, session=session) if text else None
+
+
+def mark_of(message: Any) -> int:
+    """Return a number by which the same message is recognised in a later call."""
+    return hash(repr(message))
+
+
+def _is_tool_result(message: Any) -> bool:
+    try:
+        return has_tool_result(message)
+    except InvalidInput:
+        return False
+
+
+def is_ask(message: Any) -> bool:
+    """Return True if the message is the user's, with words, and no answer of a tool."""
+    try:
+        return is_user_turn([message]) and bool(text_of(message))
+    except InvalidInput:
+        return False
+
+
+async def shown_for(
+    engine: MemoryEngine,
+    actor: Actor,
+    query: str,
+    limit: int,
+    *,
+    where: Mapping[str, Any] | None = None,
+    min_score: float = 0.0,
+    asked_at: datetime | None = None,
+    deadline: Deadline | None = None,
+) -> RecallResult:
+    """Return the results for a model that searches itself, as an injection would show them but for the number of
+    memories from untrusted channels: each is labelled. It is logged, and query and results may be stored
+    (`Policy.keep_turns`); raises StoreFailed if it cannot be, and InvalidInput for a `min_score` that is not from 0 to
+    1 or an `asked_at` without a zone.
+    """
+    intent = Intent(query=query, top_k=limit, where=checked_filter(where), min_score=min_score)
+    asked = None if asked_at is None else aware(asked_at, "asked_at")
+    request = RecallRequest(intent=intent, max_untrusted=None, asked_at=asked)
+    begun = engine.clock.now()
+    found = await engine.recall(request, actor=actor, deadline=deadline)
+    run_id = await account_for(engine, actor, found.hits)
+    if found.hits:
+        block = "\n".join(f"- {memory_fields(hit.memory, actor)['content']}" for hit in found.hits)
+        await keep_texts(engine, actor, TurnTexts(run_id=run_id, at=begun, question=query, block=block), found.hits)
+    return found
+
+
+def check_length(name: str, text: str, longest: int) -> None:
+    """Raise InvalidInput (`<name>:too_long`): a search shortens its query, which a model would not notice."""
+    if len(text) > longest:
+        raise InvalidInput(f"{name}:too_long", hint=f"more than {longest} characters")
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment that a text spells. Raises InvalidInput (`asked_at`)."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput("asked_at", hint="ISO 8601 with a zone") from None
+
+
+def receipt_fields(receipt: WriteReceipt) -> dict[str, Any]:
+    """Return the outcome of a write, as a model's tool answers it."""
+    answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
+    named = {"memory_id": receipt.memory_id, "reason": receipt.reason}
+    return answer | {name: value for name, value in named.items() if value is not None}
+
+
+def memory_fields(memory: Memory, reader: Actor) -> dict[str, Any]:
+    """Return a memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where
+    these are not the user's own words, and no live address in those.
+    """
+    entry = SourceEntry.from_hit(Hit(memory=memory, score=0.0), "memory", reader=reader)
+    text = visible(entry.content)
+    fields = {
+        "memory_id": memory.memory_id,
+        "content": text if entry.may_link else defuse_addresses(text),
+        "date": memory.happened_at.date().isoformat(),
+        "trusted": entry.trusted,
+    }
+    return fields if entry.said_by is None else {**fields, "said_by": defuse_addresses(visible(entry.said_by))}
+
+
+def shown_hit(hit: Hit, reader: Actor) -> dict[str, Any]:
+    """Return a memory that was searched for as the tool of a model answers it: with its relevance, the reason, and the
+    other results that it disagrees with.
+    """
+    relevance = hit.score if hit.relevance is None else hit.relevance
+    why = defuse_addresses(visible(hit.why))
+    named = {"why": why, "disagrees_with": list(hit.disagrees_with)}
+    given = {name: value for name, value in named.items() if value}
+    return {**memory_fields(hit.memory, reader), "relevance": round(relevance, 2), **given}
+
 
 logger = logging.getLogger(__name__)
 

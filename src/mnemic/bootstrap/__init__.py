@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from mnemic.bootstrap.agent_profiles import build_profile, load_profile
-from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import (
     DEFAULT_MODEL,
     build_completer,
@@ -19,11 +17,14 @@ from mnemic.bootstrap.models import (
     build_entity_reader,
     build_extractor,
     build_models,
+    build_profile,
     build_reranker,
+    load_profile,
     with_detectors,
     with_names,
 )
 from mnemic.bootstrap.stores import (
+    build_copies,
     build_documents,
     build_graph,
     build_keyring,
@@ -43,7 +44,7 @@ from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.policy.budget import MODELS_SHARE, Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
-from mnemic.policy.policy_bundle import PolicyBundle
+from mnemic.policy.policy_file import PolicyBundle
 from mnemic.policy.proposal_check import parse_json
 from mnemic.providers.model_breakers import BreakingCompleter
 from mnemic.providers.plain_functions import FunctionCompleter, completer_from, embedder_from, reranker_from
@@ -55,7 +56,7 @@ from mnemic.write.draft import WriteRules
 if TYPE_CHECKING:
     from mnemic.policy.redaction_policy import RedactionRules
     from mnemic.ports import Clock, Completer, Embedder, Keyring, Reranker
-    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.further_stores import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.providers.plain_functions import EmbedFunction, ModelFunction, RerankFunction
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mnemic.bootstrap.plugin_backends import offered_as
-from mnemic.compose.model_composer import ModelComposer
+from mnemic.bootstrap.stores import offered_as
+from mnemic.compose.template_composer import ModelComposer
 from mnemic.config import Settings
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.ner import NamesEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.kinds.persona import Profile
 from mnemic.models.http_embedder import HttpEmbedder
 from mnemic.models.http_reranker import HttpReranker
 from mnemic.models.openai_client import require_client
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.plugins import is_offered, scheme_of
 from mnemic.plugins.extras import missing_extra
+from mnemic.policy import strict_json
 from mnemic.policy.key_rules import EntityReading
 from mnemic.policy.proposal_check import parse_json
 from mnemic.policy.redaction_policy import RedactionRules
@@ -31,6 +35,7 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.model_breakers import BreakingCompleter, BreakingEmbedder
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
 from mnemic.retrieve.intent_planning import ModelPlanner
+from mnemic.types import checked_identifier
 from mnemic.write.model_judge import ModelJudge, ModelTranslator
 
 if TYPE_CHECKING:
@@ -279,3 +284,55 @@ def build_models(
         "reranker": build_reranker(settings, clock),
         **_proposing(settings, completer, embedder, clock, judged=judged),
     }
+
+
+PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 1024
+
+
+def build_profile(settings: Settings, agent: str) -> Profile | None:
+    """Return the profile of `agent` in the folder of personas; None if there is no folder, or no file of that name, as
+    for an agent name that is no identifier. Raises InvalidConfig.
+    """
+    folder = settings.personas
+    if folder is None:
+        return None
+    try:
+        files = [folder / f"{checked_identifier(agent, 'agent')}{suffix}" for suffix in PROFILE_SUFFIXES]
+    except InvalidInput:
+        return None
+    found = [file for file in files if file.is_file() and file.resolve().parent == folder.resolve()]
+    if len(found) > 1:
+        raise InvalidConfig("persona:file", hint=f"more than one profile: {', '.join(file.name for file in found)}")
+    return load_profile(found[0]) if found else None
+
+
+def load_profile(path: Path) -> Profile:
+    """Return the profile in a JSON, TOML or YAML file of at most 64 KiB. Raises InvalidConfig
+    (`invalid_config:persona:<what>`).
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_PROFILE_BYTES + 1).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InvalidConfig("persona:file", hint="it cannot be read as text") from None
+    if len(text.encode()) > MAX_PROFILE_BYTES:
+        raise InvalidConfig("persona:file", hint=f"more than {MAX_PROFILE_BYTES} bytes")
+    try:
+        return Profile.from_data(_parse_profile(text, path.suffix))
+    except (strict_json.NotStrictJson, tomllib.TOMLDecodeError) as error:
+        raise InvalidConfig("persona:file", hint=str(error)) from None
+
+
+def _parse_profile(text: str, suffix: str) -> object:
+    if suffix == ".json":
+        return strict_json.loads(text)
+    if suffix == ".toml":
+        return tomllib.loads(text)
+    try:
+        from mnemic.providers.yaml_text import NotPlainYaml, loads
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("persona:yaml", hint="install mnemic[yaml], or write JSON or TOML") from missing
+    try:
+        return loads(text)
+    except NotPlainYaml as error:
+        raise InvalidConfig("persona:file", hint=str(error)) from None

@@ -7,29 +7,130 @@ schemes with their extras.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from mnemic.bootstrap.copies_and_replicas import plain, replica_of
-from mnemic.bootstrap.plugin_backends import backend
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
-from mnemic.plugins import is_offered, scheme_of
+from mnemic.plugins import is_offered, plugin, scheme_of
 from mnemic.plugins.extras import brought_by
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.documents import SqliteDocuments
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 
 if TYPE_CHECKING:
-    from mnemic.config import Settings
     from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
-    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.further_stores import GraphStore
     from mnemic.ports.projections import Projection
+
+
+if TYPE_CHECKING:
+    pass
+
+_SCHEMES_OF_POSTGRES = {"postgresql": "postgres", "postgres": "postgres"}
+EXTRAS: Mapping[str, Mapping[str, str]] = {
+    "stores": {**_SCHEMES_OF_POSTGRES, "cassandra": "cassandra"},
+    "document_stores": _SCHEMES_OF_POSTGRES,
+    "backups": _SCHEMES_OF_POSTGRES,
+    "graphs": {**_SCHEMES_OF_POSTGRES, "neo4j": "neo4j", "bolt": "neo4j"},
+    "sessions": {"redis": "redis", "rediss": "redis"},
+    "copies": {"azure-search": "azure"},
+}
+"""The schemes that packages of this repository offer in each group, and the extra that brings the package."""
+BUILT_IN = frozenset({"sqlite", "jsonl"})
+"""Schemes of the core, which are never looked up in packages."""
+
+
+def backend(group: str, location: str) -> Any | None:
+    """Load the plug-in in `mnemic.<group>` for the scheme of `location`; None if there is none.
+
+    The schemes of this repository's packages are reserved for them, and a variant counts as its scheme: `neo4j+s://` as
+    `neo4j`. Raises InvalidConfig: `invalid_config:store:<extra>` if such a package or its driver is not installed,
+    `invalid_config:plugin:<scheme>` if another cannot be loaded.
+    """
+    scheme = scheme_of(location)
+    if scheme is None or scheme in BUILT_IN:
+        return None
+    known = EXTRAS[group].get(scheme.partition("+")[0])
+    if known is None:
+        return plugin(group, scheme)
+    try:
+        found = plugin(group, scheme.partition("+")[0], package="mnemic")
+    except InvalidConfig as broken:
+        if not isinstance(broken.__cause__, ModuleNotFoundError):
+            raise
+        found = None
+    if found is None:
+        raise InvalidConfig(f"store:{known}", hint=f"install mnemic[{known}] for this address")
+    return found
+
+
+def offered_as(group: str, name: str) -> Callable[..., Any]:
+    """Return the factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
+    factory: Callable[..., Any] | None = plugin(group, name)
+    if factory is None:
+        raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
+    return factory
+
+
+PARAMETER = "copy"
+REPLICA = "replica"
+_OWN = (PARAMETER, REPLICA)
+
+
+def copies_of(location: str) -> tuple[str, ...]:
+    """Return the addresses that `location` names as `?copy=...&copy=...`."""
+    return _parameter_values(location, PARAMETER)
+
+
+def replica_of(location: str) -> str | None:
+    """Return the address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
+    found = _parameter_values(location, REPLICA)
+    if len(found) > 1:
+        raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")
+    return found[0] if found else None
+
+
+def plain(location: str) -> str:
+    """Return `location` as the store itself understands it, without the additional targets."""
+    if not any(_parameter_values(location, name) for name in _OWN):
+        return location
+    parts = urlsplit(location)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in query if name not in _OWN]
+    return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def _parameter_values(location: str, parameter: str) -> tuple[str, ...]:
+    query = urlsplit(location).query if "://" in location else ""
+    return tuple(value for name, value in parse_qsl(query) if name == parameter)
+
+
+def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
+    """Build the consumers of the copies that `location` names: `azure-search://` a search index for vectors of
+    `dimension`, another scheme a plug-in.
+
+    Raises InvalidConfig (`invalid_config:copy`), also if the store is sealed: a copy would contain the sealed data in
+    plain text.
+    """
+    urls = copies_of(location)
+    if urls and sealed:
+        raise InvalidConfig(PARAMETER, hint="a copy would expose in plain text what the store encrypts")
+    return [_copy(url, dimension) for url in urls]
+
+
+def _copy(url: str, dimension: int) -> Projection:
+    build = backend("copies", url)
+    if build is None:
+        hint = "use azure-search://:KEY@SERVICE.search.windows.net/INDEX or a plug-in's"
+        raise InvalidConfig(PARAMETER, hint=hint)
+    copy: Projection = build(url, dimension=dimension)
+    return copy
 
 
 RESERVED_BYTES = 4 * 1024 * 1024

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.option_values import json_file
 from mnemic.cli.result_texts import (
@@ -23,10 +22,10 @@ from mnemic.cli.result_texts import (
     traces_text,
 )
 from mnemic.cli.shared_options import Given, require_store
-from mnemic.cli.terminal import Progress, ask_confirmation, note, require_new_file, table, write_json
+from mnemic.cli.terminal import Exit, Progress, ask_confirmation, complain, note, require_new_file, table, write_json
 from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.maintenance.consolidate import ConsolidationRules
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.expiry_job import ExpiryRules
 from mnemic.maintenance.personal_keys import names_of_key_owners
 from mnemic.maintenance.subject_data import users_of

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.bootstrap import build_keyring
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.option_values import json_file
 from mnemic.cli.shared_options import Given, require_store
-from mnemic.cli.terminal import note, pairs
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.cli.terminal import Exit, note, pairs
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.operations import backup_store, move_store, restore_store, salvage_store
 from mnemic.runtime.clock import SystemClock
 

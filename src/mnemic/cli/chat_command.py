@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.cli.doctor import model_asked
-from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.memory_requests import carried_out, outcome
 from mnemic.cli.result_texts import capture_text, cost_text, label, report_dict, written_words
 from mnemic.cli.shared_options import Given, OpenMemory
-from mnemic.cli.terminal import at_terminal, json_text, note, printable, say
+from mnemic.cli.terminal import Exit, at_terminal, complain, exit_code_of_run, json_text, note, printable, say
+from mnemic.cli.write_commands import carried_out, outcome
 from mnemic.engine.message_forms import captured_after
-from mnemic.engine.run_record import keep_injection
+from mnemic.engine.turn import keep_injection
 from mnemic.errors import ModelEmpty, ModelFailed, ModelInvalidJson, StoreFailed
 from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.language.sentences.requests_about_memory import split_requests
 from mnemic.policy.answer_json import without_thought
 from mnemic.policy.proposal_check import parse_json
-from mnemic.ports.metering import counting
+from mnemic.ports.providers import counting
 from mnemic.prompts import chat_prompt
 from mnemic.reason_codes import LLM_TRUNCATED
 from mnemic.types import Deadline, Message, WriteReceipt

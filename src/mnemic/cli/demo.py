@@ -11,10 +11,9 @@ import click
 
 from mnemic.cli import demonstrations as parts
 from mnemic.cli.demonstrations import TurnFailed
-from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import say
+from mnemic.cli.terminal import Exit, complain, say
 from mnemic.errors import InvalidInput
 
 if TYPE_CHECKING:

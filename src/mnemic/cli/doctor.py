@@ -15,11 +15,10 @@ import click
 
 from mnemic import bootstrap
 from mnemic.bootstrap.models import DEFAULT_MODEL, build_completer, build_model_reader, missing_client, vendor_of
-from mnemic.cli.failures import Exit, exit_code
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.result_texts import TITLES
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import paint, say, table
+from mnemic.cli.terminal import Exit, exit_code, paint, say, table
 from mnemic.errors import (
     InvalidConfig,
     MnemicError,

@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from mnemic.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.cli.file_import import KEYLESS, KEYLESS_HINT, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse
 from mnemic.cli.lazy_loading import Command
@@ -18,8 +17,11 @@ from mnemic.cli.result_texts import count_text
 from mnemic.cli.service_import import SentImport
 from mnemic.cli.shared_options import SERVICES, Given
 from mnemic.cli.terminal import (
+    Exit,
     Progress,
     at_terminal,
+    complain,
+    exit_code_of_run,
     harmless,
     json_text,
     note,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice
 from typing import Any
 
-from mnemic.cli.failures import Exit, exit_code_of_run
+from mnemic.cli.terminal import Exit, exit_code_of_run
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import capture_messages
 from mnemic.errors import InvalidInput, MnemicError

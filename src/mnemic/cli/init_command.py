@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import at_terminal, note
+from mnemic.cli.terminal import Exit, at_terminal, complain, note
 from mnemic.errors import InvalidConfig, InvalidInput
 
 DEFAULT_FILE = "mnemic.env"

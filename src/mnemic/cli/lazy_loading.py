@@ -12,8 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from mnemic.cli.failures import run_guarded
 from mnemic.cli.shared_options import Given
+from mnemic.cli.terminal import run_guarded
 from mnemic.errors import InvalidInput
 from mnemic.plugins import is_offered, list_plugins, plugin
 from mnemic.plugins.extras import missing_extra

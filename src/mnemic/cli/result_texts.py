@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemic.engine import MemoryEngine
-    from mnemic.maintenance.erasure_receipt import ErasureReceipt
+    from mnemic.maintenance.erase import ErasureReceipt
     from mnemic.types import Actor, Cost, Hit, Memory, SearchResult, WriteReceipt
     from mnemic.types.trace import RunReport
 

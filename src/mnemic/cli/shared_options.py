@@ -13,10 +13,9 @@ import click
 
 from mnemic.cli.terminal import note, say, say_json
 from mnemic.config import Settings
-from mnemic.config.default_user import default_user
+from mnemic.config.settings import default_user
 from mnemic.errors import InvalidConfig, InvalidInput, NotSupported, StoreUnavailable
-from mnemic.maintenance.policies import Policies
-from mnemic.maintenance.tenant_registry import Tenants
+from mnemic.maintenance.tenant_registry import Policies, Tenants
 from mnemic.types import Actor, Level
 
 if TYPE_CHECKING:

@@ -1,30 +1,34 @@
-"""add, capture, update, forget."""
+"""Commands that write memories, run a turn, and read recorded messages again."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from mnemic import requests
 from mnemic.cli.doctor import model_asked
-from mnemic.cli.failures import Exit, complain, exit_code_of_run, hint_of
 from mnemic.cli.lazy_loading import Command
-from mnemic.cli.memory_requests import carried_out, outcome
-from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_object, options_of, text_or_stdin
+from mnemic.cli.option_values import KIND, LEVEL, MOMENT, json_file, json_object, options_of, text_or_stdin
 from mnemic.cli.result_texts import (
     capture_text,
     cost_text,
     count_text,
     label,
     list_text,
+    memory_dict,
     receipt_dict,
     receipt_text,
     report_dict,
+    report_text,
     written_words,
 )
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import ask_confirmation, note
+from mnemic.cli.terminal import Exit, ask_confirmation, at_terminal, complain, exit_code_of_run, hint_of, note
 from mnemic.errors import MemoryNotFound
 from mnemic.maintenance.background_capture import OF_MODEL
 from mnemic.policy.expiry_rule import ttl_of
@@ -34,11 +38,56 @@ from mnemic.types.ratings import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from mnemic.engine import MemoryEngine
+    from mnemic.maintenance.reread import Difference, RereadReport
     from mnemic.types import Actor, Memory, WriteReceipt
     from mnemic.types.trace import RunReport
+
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor, MemoryRequest
+
+    Call: TypeAlias = Callable[[Callable[[MemoryEngine, Actor], Awaitable[Any]]], Any]
+
+
+def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dict[str, Any] | None:
+    """Carry out a request about memory; return JSON data; None if it was not confirmed. A request that only lists
+    memories changes nothing and needs no confirmation.
+    """
+    if request.kind != "show" and not yes:
+        known = call(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))
+        for memory in known.memories:
+            note(f"  {label(memory, 100)}{'' if memory.status == 'active' else f'  ({memory.status})'}")
+        if request.things:
+            named = ", ".join(request.things)
+            note(f"these are about {len(request.things)} things: {named}; `mnemic forget ID` takes one")
+        if not at_terminal() or not ask_confirmation(
+            _QUESTIONS[request.kind].format(count_text(len(request.memory_ids)))
+        ):
+            return None
+    done = call(lambda engine, actor: engine.carry_out(request, actor=actor))
+    memories = [memory_dict(one) for one in done.memories]
+    return {"forgotten": list(done.forgotten), "erasure": done.erasure and dict(done.erasure), "memories": memories}
+
+
+_QUESTIONS = {
+    "forget": "Delete {} permanently?",
+    "wrong": "Delete {} permanently?",
+    "forget_all": "Erase everything about you permanently, {}?",
+}
+
+
+def outcome(request: MemoryRequest, done: dict[str, Any] | None, *, unconfirmed: str = "") -> str:
+    """Describe the outcome of a request about memory; `unconfirmed` is added if it was not confirmed."""
+    if done is None:
+        return f"not confirmed: nothing was done ({request.kind.replace('_', ' ')}){unconfirmed}"
+    if done["erasure"] is not None:
+        return f"erased  {count_text(len(request.memory_ids))}"
+    if request.kind == "show":
+        return "\n".join(f"  {one['memory_id']}  {one['content']}" for one in done["memories"]) or "nothing is known"
+    return f"forgotten  {count_text(len(done['forgotten']))}"
 
 
 @click.command("add", cls=Command)
@@ -264,3 +313,119 @@ async def _find_memory(engine: MemoryEngine, actor: Actor, memory_id: str, of_ke
         if not await engine.list(actor=actor, keys=[memory_id], limit=1):
             raise
         raise MemoryNotFound(hint=f"{memory_id} is a key: mnemic {of_key}") from None
+
+
+@click.command("run", cls=Command)
+@options_of(
+    requests.Run,
+    message={"metavar": "TEXT", "help": 'Something the user said, to remember from; "-" is standard input.'},
+    goal={"metavar": "TEXT", "help": "What to answer."},
+    context={"metavar": "FILE.json", "help": "Data of the application: a JSON object. Never stored."},
+    idempotency_key={"help": "A second call with the same key writes nothing more."},
+)
+@click.option("--preference-bias/--no-preference-bias", default=None, help="Boost the policy's preference keys.")
+@click.pass_obj
+def run_(
+    given: Given,
+    /,
+    message: str | None,
+    goal: str | None,
+    context: str | None,
+    preference_bias: bool | None,
+    **options: Any,
+) -> int:
+    r"""Run one turn: remember from a message, answer a goal from memory, audit the memories that the answer used.
+
+    Give --message, --goal or both. The report names what was written, blocked, retrieved, cited and verified.
+
+    \b
+      mnemic run --message "Write in English and keep it concise." --policy policy.toml
+      mnemic run --goal "Draft the incident update." --context incident.json --json
+    """
+    if message is None and goal is None:
+        raise click.UsageError("give --message, --goal or both", ctx=click.get_current_context())
+    said = None if message is None else text_or_stdin(message)
+    known = {} if context is None else json_file(context)
+
+    report = given.with_engine(
+        lambda engine, actor: engine.run(actor=actor, message=said, goal=goal, context=known, **options),
+        creates=True,
+        preference_bias=preference_bias,
+    )
+    given.show(report_dict(report), lambda: report_text(report, given.settings().model_prices))
+    if report.status == "ok":
+        return Exit.OK
+    place = model_asked(given.settings(), report.stop_reason)
+    complain(report.stop_reason, f"the run stopped in phase {report.phase}{f'; {place}' if place else ''}")
+    return exit_code_of_run(report.stop_reason)
+
+
+_MARKS = {"added": "+", "relabelled": "~", "ended": "-", "reopened": "^"}
+
+
+@click.command("reread", cls=Command)
+@click.option("--model", metavar="NAME", help="Read with this language model, not the configured one.")
+@click.option("--since", metavar="TIME", type=MOMENT, help="Only messages said from then on.")
+@click.option("--limit", "-n", type=click.IntRange(1), metavar="N", help="Read at most N messages in this call.")
+@click.option(
+    "--progress", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Keep what was read here."
+)
+@click.option("--dry-run", is_flag=True, help="Show the differences and the cost; change nothing.")
+@click.option("--undo", metavar="RUN", help="Take back what this run changed.")
+@click.pass_obj
+def reread_(
+    given: Given,
+    /,
+    model: str | None,
+    since: datetime | None,
+    limit: int | None,
+    progress: Path | None,
+    dry_run: bool,
+    undo: str | None,
+) -> int:
+    r"""Read the recorded messages again, with today's rules or another model, and change what is remembered.
+
+    Each line is a memory that would be added (+), labelled otherwise (~), ended (-) or reopened (^). What you have
+    added, corrected, approved or forgotten stays as it is. With --progress a reading that was stopped is continued.
+
+    \b
+      mnemic reread --dry-run
+      mnemic reread --model gpt-4.1-mini --since 2026-01-01 --progress reading.db --limit 500 --dry-run
+      mnemic reread --undo RUN
+    """
+    if undo is not None:
+        done = given.with_engine(lambda engine, actor: engine.undo_reread(undo, actor=actor))
+        given.show({"undone": undo, "memories": done}, lambda: f"{count_text(done)} as before")
+        return Exit.OK
+
+    async def work(engine: MemoryEngine, actor: Actor) -> RereadReport:
+        return await engine.reread(actor=actor, since=since, limit=limit, progress=progress, dry_run=dry_run)
+
+    other: dict[str, Any] = {} if model is None else {"model": model}
+    report = given.with_engine(work, **other)
+    given.show(report.to_dict(), lambda: _text(report, dry_run=dry_run))
+    return Exit.MODEL if report.left and report.errors else Exit.OK
+
+
+def _text(report: RereadReport, *, dry_run: bool) -> str:
+    lines = [_line(one) for one in report.differences]
+    cost = report.cost
+    spent = f", {cost.calls} calls, {cost.input_tokens + cost.output_tokens} tokens" if cost.calls else ""
+    lines.append(f"{report.messages} messages read{spent}")
+    if report.left:
+        lines.append(f"{report.left} are left: call it again with the same --progress; until then nothing is changed")
+    if report.protected:
+        lines.append(f"{report.protected} left as you corrected them")
+    if report.run_id is not None:
+        lines.append(f"changed; mnemic reread --undo {report.run_id} takes it back")
+    elif report.differences and dry_run:
+        lines.append("nothing was changed (--dry-run)")
+    elif not report.differences and not report.left:
+        lines.append("no difference")
+    return "\n".join([*lines, *report.errors])
+
+
+def _line(one: Difference) -> str:
+    labels = ", ".join(filter(None, (one.key, one.category)))
+    by = "" if one.by is None else f"  (by: {one.by})"
+    return f"{_MARKS[one.change]} {one.content}{f'  [{labels}]' if labels else ''}{by}"

@@ -12,10 +12,9 @@ from typing import Any
 
 import click
 
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note, paint
+from mnemic.cli.terminal import Exit, note, paint
 from mnemic.coding_agents.installation import Change, carry_out, is_installed, plan_install, plan_uninstall
 from mnemic.coding_agents.repository import Place, place_of, trust_team_file
 from mnemic.coding_agents.state_files import make_private_folder, read_state, state_folder, write_state

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mnemic.coding_agents.state_files import read_state, state_folder, write_state
-from mnemic.config.default_user import default_user
+from mnemic.config.settings import default_user
 from mnemic.errors import InvalidConfig
 from mnemic.types.values import checked_identifier, checked_name
 

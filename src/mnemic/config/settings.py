@@ -32,6 +32,8 @@ from mnemic.config.parsing import (
     words,
     zone,
 )
+from mnemic.errors import InvalidInput
+from mnemic.types import checked_name
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
@@ -372,3 +374,17 @@ def _secrets(named: Mapping[str, object]) -> dict[str, object]:
     if not files:
         return {}
     return {name: secret_in(path(file), f"{name}_file") for name, file in files.items()}
+
+
+def default_user() -> str:
+    """Return the user that `MNEMIC_USER` names, else the login name. Raises InvalidInput (`user`) if neither is a valid
+    user id.
+    """
+    if named := os.environ.get("MNEMIC_USER"):
+        return checked_name(named, "user")
+    import getpass
+
+    try:
+        return checked_name(getpass.getuser(), "user")
+    except (InvalidInput, OSError, KeyError, ImportError):
+        raise InvalidInput("user", hint="whose memory is it? name a user, or set MNEMIC_USER") from None

@@ -30,7 +30,7 @@ from mnemic.policy.candidate_check import check_candidate
 from mnemic.policy.grant import Grant, denial
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import LimitCheck, Limits
-from mnemic.ports.metering import charge_models_to
+from mnemic.ports.providers import charge_models_to
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.types.scope import checked_actor

@@ -21,8 +21,8 @@ from mnemic.engine.first_use import loading, read_tables
 from mnemic.engine.handler_table import handler_table
 from mnemic.engine.message_forms import captured_each, message_of, messages_of, one_message, remember
 from mnemic.engine.recall import recall
-from mnemic.engine.run_record import keep_injection, record_turn_run
-from mnemic.engine.turn import TurnParts, TurnRequest, run_turn
+from mnemic.engine.requests_about_memory import carried_out
+from mnemic.engine.turn import TurnParts, TurnRequest, keep_injection, record_turn_run, run_turn
 from mnemic.engine.user_profile import user_profile
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.extract.file_reader import FileReader
@@ -32,13 +32,10 @@ from mnemic.inject import InjectionConfig, injector_for
 from mnemic.inject.citation_check import UsageAudit
 from mnemic.inject.token_budget import within_tokens
 from mnemic.inject.token_count import counter_of
-from mnemic.maintenance.archive import ArchivedMemory, archive_lines
-from mnemic.maintenance.archive_seal import require_sealed
-from mnemic.maintenance.audit_verification import verify_lines
-from mnemic.maintenance.confirmed_requests import carried_out
+from mnemic.maintenance.archive import ArchivedMemory, archive_lines, require_sealed
 from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
 from mnemic.maintenance.erase import verify
-from mnemic.maintenance.health import examine
+from mnemic.maintenance.health import examine, verify_lines
 from mnemic.maintenance.import_undo import ImportUndone, undo_import
 from mnemic.maintenance.maintenance_run import run_maintenance
 from mnemic.maintenance.reembed import reembed
@@ -52,8 +49,8 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import EntityReading, Policy
 from mnemic.policy.limits import Limits
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.ports.metering import count_calls
-from mnemic.ports.one_moment import one_moment
+from mnemic.ports.providers import count_calls
+from mnemic.ports.record_store import one_moment
 from mnemic.requests import Request, arguments_of
 from mnemic.retrieve.caller_intents import intent_of
 from mnemic.retrieve.export import everything, export_lines
@@ -82,8 +79,8 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.ratings import RatedMemory
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.values import aware, checked_share
 from mnemic.write.draft import WriteRules
 from mnemic.write.forget import forget_matching
@@ -100,7 +97,7 @@ if TYPE_CHECKING:
     from mnemic.inject.token_count import TokenCount
     from mnemic.maintenance.archive import Archived
     from mnemic.maintenance.consolidate import ConsolidationReport
-    from mnemic.maintenance.erasure_receipt import ErasureReceipt
+    from mnemic.maintenance.erase import ErasureReceipt
     from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintenance.health import Health
     from mnemic.maintenance.key_rotation import Rotation
@@ -111,7 +108,7 @@ if TYPE_CHECKING:
     from mnemic.maintenance.review import PendingReview
     from mnemic.maintenance.undo import UndoReceipt
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
-    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.further_stores import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.requests import Run
     from mnemic.retrieve.intent_planning import Planner

@@ -32,7 +32,7 @@ from mnemic.policy.statement_dates import timed
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.retrieve.answer_judgement import reads_changes
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
-from mnemic.types.measures import read
+from mnemic.types.recall_limits import read
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving out a sentence that a statement near it may outweigh."""

@@ -12,7 +12,7 @@ from mnemic.inject.injection_log import injected_in
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent, Memory, Scope, Status, Where
 from mnemic.types.values import canonical_key
-from mnemic.write.audited_changes import latest
+from mnemic.write.revise import latest
 
 MAX_LINEAGE = 200
 """Memories that are followed in each direction."""

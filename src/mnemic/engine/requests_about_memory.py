@@ -1,11 +1,14 @@
-"""Requests about memory in a message, the memories they concern, and the rest of the message."""
+"""Requests about memory in a message: the memories they concern, the rest of the message, and what a request does."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.reading_thread import read_beside
 from mnemic.language.sentences.requests_about_memory import Asked, asked_of_memory
@@ -13,7 +16,27 @@ from mnemic.language.sentences.several_things import things_in
 from mnemic.language.text.analyse import terms
 from mnemic.language.text.language import common_words, language_of
 from mnemic.reason_codes import MEMORY_REQUEST
-from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
+from mnemic.requests import Forget, Request
+from mnemic.types import (
+    Actor,
+    Deadline,
+    Intent,
+    Kind,
+    Level,
+    Memory,
+    MemoryRequest,
+    Message,
+    RequestOutcome,
+    Scope,
+    Skipped,
+    Status,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from mnemic.maintenance.erase import ErasureReceipt
+    from mnemic.ports import RecordStore
+
 
 MAX_NAMED = 20
 """Memories that a request about one subject names."""
@@ -147,3 +170,39 @@ def _words(text: str) -> frozenset[str]:
 
 def _stems(memory: Memory) -> frozenset[str]:
     return _words(f"{(memory.key or '').replace('_', ' ')}: {memory.content}")
+
+
+_SHOWN = frozenset({Status.ACTIVE, Status.SUPERSEDED})
+
+
+class RequestEngine(Protocol):
+    """The verbs of `MemoryEngine` that carry out requests."""
+
+    store: RecordStore
+
+    def reach(self, actor: Actor) -> tuple[Scope, ...]:
+        """Return the scopes that the actor's calls reach."""
+
+    async def handle(self, request: Request[Any], *, actor: Actor) -> Any:
+        """Answer a request."""
+
+    async def erase(self, subject: str, *, actor: Actor) -> ErasureReceipt:
+        """Erase everything about a user."""
+
+
+async def carried_out(engine: RequestEngine, request: MemoryRequest, actor: Actor) -> RequestOutcome:
+    """Return the result; see `MemoryEngine.carry_out`."""
+    if not isinstance(request, MemoryRequest):
+        raise InvalidInput("memory_request")
+    if request.kind == "forget_all":
+        return RequestOutcome(erasure=(await engine.erase(actor.user, actor=actor)).as_dict())
+    if request.kind == "show":
+        found = await engine.store.get_many(request.memory_ids, scopes=engine.reach(actor))
+        live = [one for name in request.memory_ids if (one := found.get(name)) and one.status in _SHOWN]
+        return RequestOutcome(memories=tuple(live))
+    forgotten = []
+    for memory_id in request.memory_ids:
+        with suppress(MemoryNotFound):
+            await engine.handle(Forget(memory_id=memory_id), actor=actor)
+            forgotten.append(memory_id)
+    return RequestOutcome(forgotten=tuple(forgotten))

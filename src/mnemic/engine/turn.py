@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from mnemic.errors import (
     EmbedderFailed,
     InvalidAnswer,
     InvalidIntent,
+    KeyFailed,
     MnemicError,
     ModelFailed,
     ModelInvalidJson,
@@ -30,20 +32,22 @@ from mnemic.errors import (
     RunStopped,
     ScopeDenied,
     StoreBusy,
+    StoreFailed,
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
 from mnemic.inject.citation_check import UsageAudit, Verdict
 from mnemic.inject.citation_names import applied_entry, hits_by_citation, memory_item
 from mnemic.inject.injection_log import record_injection
+from mnemic.inject.injection_result import InjectionRun
 from mnemic.inject.paraphrased_use import LIKELY_FROM, certainty_of_use
 from mnemic.inject.token_budget import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.key_rules import Policy
-from mnemic.policy.proposal_check import CheckedAnswer, check_answer
-from mnemic.policy.refused_text import echo_input
-from mnemic.ports.metering import counting
+from mnemic.policy.proposal_check import CheckedAnswer, check_answer, echo_input
+from mnemic.ports import Clock, RecordStore
+from mnemic.ports.providers import counting
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.requests import Run
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
@@ -63,6 +67,8 @@ from mnemic.types import (
     Skipped,
 )
 from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clip_text
+from mnemic.unit_of_work import Mutation, apply
+from mnemic.write.turn_log import TurnLogEngine, TurnTexts, keep_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -493,3 +499,71 @@ async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, A
 
 def _redacting(parts: TurnParts, actor: Actor) -> Callable[[str], Awaitable[str]]:
     return partial(parts.gateway.pipeline.redact_text, tenant=actor.tenant)
+
+
+RAN = "run"
+"""The action of such a line."""
+_COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
+
+
+async def record_turn_run(
+    engine: TurnLogEngine, actor: Actor, report: RunReport, question: str, begun_at: datetime
+) -> RunReport:
+    """Return the report after writing its run to the audit and its texts to the turn log, if policy allows it; its
+    errors name the one that could not be written.
+    """
+    try:
+        await record_run(engine.store, engine.clock, actor, report)
+    except StoreFailed as failure:
+        return replace(report, errors=(*report.errors, f"run_log: {failure.reason}"))
+    if report.status is RunStatus.OK:
+        turn = TurnTexts(
+            run_id=report.run_id,
+            at=begun_at,
+            question=question,
+            answer=report.answer,
+            shown=report.audit.injected,
+            named=report.audit.cited,
+        )
+        try:
+            await keep_turn(engine, actor, turn)
+        except (StoreFailed, KeyFailed) as failure:  # the run itself is in the audit
+            return replace(report, errors=(*report.errors, f"turn_log: {failure.reason}"))
+    return report
+
+
+async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: RunReport) -> None:
+    """Leave a line about the run in the tenant's audit. Raises StoreFailed."""
+    steps = [{name: step[name] for name in _COUNTED if name in step} for step in report.trace]
+    detail: dict[str, JsonValue] = {
+        "run_id": report.run_id,
+        "status": report.status.value,
+        "stop_reason": report.stop_reason,
+        "outcome": report.outcome,
+        "steps": steps,
+        **report.audit.to_dict(),
+    }
+    await apply(store, Mutation.line(RAN, actor=actor, at=clock.now(), detail=detail))
+
+
+async def keep_injection(
+    engine: Any, actor: Actor, run: InjectionRun, question: str, answer: str | None = None, at: datetime | None = None
+) -> None:
+    """Store the texts of a turn with a model that received the blocks of `run`; see `keep_texts`."""
+    hits = [entry.hit for block in run.placed for entry in block.entries if entry.hit is not None]
+    block = "\n\n".join(block.text for block in run.placed)
+    turn = TurnTexts(run_id=run.run_id, at=at or engine.clock.now(), question=question, answer=answer, block=block)
+    await keep_texts(engine, actor, turn, hits)
+
+
+async def keep_texts(engine: Any, actor: Actor, turn: TurnTexts, hits: Sequence[Hit]) -> None:
+    """Store the texts of a turn with a model that received these hits, if policy allows it. `named` are the memories
+    under a key if the answer contains their value: a fact about its words, not a citation. A failure is left to the
+    next turn: the injection itself is in the audit.
+    """
+    judge, answer = UsageAudit(), turn.answer
+    kinds = [(hit, "contains" if hit.memory.key else "") for hit in hits]
+    named = [hit for hit, kind in kinds if answer and judge.judge(hit, kind, answer) is Verdict.VERIFIED]
+    shown = tuple(hit.memory.memory_id for hit in hits)
+    with suppress(StoreFailed, KeyFailed):
+        await keep_turn(engine, actor, replace(turn, shown=shown, named=tuple(hit.memory.memory_id for hit in named)))

@@ -12,7 +12,7 @@ from mnemic.errors import InvalidConfig, ModelFailed, ModelInvalidSchema, ModelU
 from mnemic.policy.budget import MODELS_SHARE
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
-from mnemic.ports.metering import reads_files
+from mnemic.ports.providers import reads_files
 from mnemic.prompts import description_prompt
 from mnemic.types import AttachedFile, Deadline
 

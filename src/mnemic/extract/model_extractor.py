@@ -19,7 +19,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
 from mnemic.ports import Completer
-from mnemic.ports.metering import count_calls
+from mnemic.ports.providers import count_calls
 from mnemic.prompts import PromptContext, capture_prompt, window_prompt
 from mnemic.reason_codes import LLM_TRUNCATED, ORIGIN, UNSUPPORTED
 from mnemic.types import Candidate, Completion, Cost, Deadline, Message, Prompt, Skipped

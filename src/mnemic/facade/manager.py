@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from mnemic import bootstrap
 from mnemic.config import Settings
-from mnemic.config.default_user import default_user
+from mnemic.config.settings import default_user
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.facade.verbs import MemoryVerbs
@@ -23,7 +23,7 @@ from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, async_mod
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
-    from mnemic.kinds.profile import Profile
+    from mnemic.kinds.persona import Profile
     from mnemic.maintenance.subject_export import Form
     from mnemic.ports import Completer, Embedder, Reranker
     from mnemic.providers.plain_functions import EmbedFunction, ModelFunction, RerankFunction

@@ -15,7 +15,7 @@ from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Message, WriteReceipt
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.writes import AUDIT_END
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.types import Change, Fragment, Scope
 from mnemic.types.graph import fragment_of
 from mnemic.types.memory import holds_graph

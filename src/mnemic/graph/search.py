@@ -18,7 +18,7 @@ from mnemic.language.questions.question_words import COMMON
 from mnemic.language.text.names import slug
 from mnemic.language.text.spelled_names import spelled_names
 from mnemic.ports import Snapshot
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, ReachedNode, Walk
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where

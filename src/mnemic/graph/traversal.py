@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mnemic.graph.entity_resolution import MergedNodes
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.types import Neighbour, Node, Relation, Scope
 from mnemic.types.graph import MAX_NODES, newest_first
 

@@ -10,8 +10,12 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 from mnemic.errors import InvalidConfig
 from mnemic.inject.insert_text import Placement
 from mnemic.inject.memory_source import SourceEntry
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
-from mnemic.types.recall_limits import DEFAULT_MIN_RELEVANCE, DEFAULT_PINNED_SHARE
+from mnemic.types.recall_limits import (
+    DEFAULT_MAX_ENTRIES,
+    DEFAULT_MAX_TOKENS,
+    DEFAULT_MIN_RELEVANCE,
+    DEFAULT_PINNED_SHARE,
+)
 
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 

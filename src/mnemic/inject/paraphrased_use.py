@@ -20,7 +20,7 @@ from mnemic.language.text.language import common_words, in_latin_letters, langua
 from mnemic.language.text.pattern import Pattern
 from mnemic.ports import Embedder
 from mnemic.types import Deadline, Vector, VectorSpace
-from mnemic.types.measures import read
+from mnemic.types.recall_limits import read
 
 LIKELY_FROM = 0.6
 """Certainty from which a use is called likely."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.bootstrap import key_folder
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import pairs
+from mnemic.cli.terminal import Exit, pairs
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from mnemic.plugins.extras import brought_by
 from mnemic.requests import NewMemory
 from mnemic.runtime.sync_facade import CallMode, M, async_mode
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
-from mnemic.types.identity import new_id
 from mnemic.types.memory_kinds import CATALOG, Home, kind_of
+from mnemic.types.scope import new_id
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.kinds.profile import Profile
+    from mnemic.kinds.persona import Profile
     from mnemic.kinds.retrieval import KindRetrieval
     from mnemic.structured.structured_memory import StructuredMemory
 

@@ -35,7 +35,7 @@ from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.kinds.view import KindView, one_statement
 from mnemic.language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
     Actor,

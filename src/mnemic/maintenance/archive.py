@@ -4,10 +4,14 @@ An archive is JSON lines, oldest memory first, so that the messages of a convers
 memory keeps its identifier, its versions with their times, its state, validity and lineage. It passes redaction and the
 gate of every write; its words are not compared with existing memories, because that was done when it was first stored.
 Under a key with one value it never becomes active next to another value: it waits for a person.
+
+A line has a seal: an HMAC of its content, with the key that signs the audit log. A changed line cannot be sealed again
+without the key folder. A removed line leaves no trace.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,23 +19,13 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.maintenance.archive_seal import Seal, seal_line, seal_of
 from mnemic.policy.key_rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
+from mnemic.ports.keyring import SigningKeyring
 from mnemic.ports.record_store import SuppliedIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.retrieve.export import as_dict, from_dict
-from mnemic.types import (
-    Actor,
-    Memory,
-    Origin,
-    Outcome,
-    Scope,
-    Status,
-    WriteReceipt,
-    aware,
-    lower_origin,
-)
+from mnemic.types import Actor, Memory, Origin, Outcome, Scope, Status, WriteReceipt, aware, lower_origin
 from mnemic.types.memory_kinds import TRUST
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
@@ -45,6 +39,44 @@ from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.prepare import fingerprint_of
 from mnemic.write.revise import candidate_of
 from mnemic.write.tokenisation import keep
+
+SEAL = "seal"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Return the seal of a line, None if it has none, and the sealed content."""
+
+    given: str | None = field(repr=False)
+    message: bytes = field(repr=False)
+
+
+def seal_line(line: dict[str, Any], keyring: object) -> dict[str, Any]:
+    """Return the line with its seal, if `keyring` has a key that signs. Raises KeyFailed."""
+    return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, SigningKeyring) else line
+
+
+def seal_of(line: Mapping[str, Any]) -> Seal:
+    """Return the seal of a line as it was read."""
+    given = line.get(SEAL)
+    return Seal(given if isinstance(given, str) else None, _message(line))
+
+
+def require_sealed(seal: Seal | None, keyring: object) -> None:
+    """Raise InvalidInput (`archive:seal`) if there is a key that signs, and it has not sealed this line as it is.
+    Raises KeyFailed.
+    """
+    if not isinstance(keyring, SigningKeyring):
+        return
+    if seal is None or seal.given is None or not hmac.compare_digest(seal.given, keyring.sign(seal.message)):
+        hint = "this key has not sealed the line as it is: without --own it counts as imported by you"
+        raise InvalidInput("archive:seal", hint=hint)
+
+
+def _message(line: Mapping[str, Any]) -> bytes:
+    fields = {name: value for name, value in line.items() if name != SEAL}
+    return b"mnemic archive line\n" + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
+
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

@@ -4,16 +4,21 @@ Recorded messages wait in the store until they are read, so a crash loses nothin
 removed from the queue are read again, without effect. Several turns of a session are read in one call of a language
 model, and small talk in none. Once read, a user's message is stored if it would have been recorded next to a capture
 (`is_recorded`): mere questions, other people's words, and statements that policy or consent exclude are forgotten.
+
+An entry of the queue is a mark with the message's memory_id in its name; the message is an episodic memory like any
+other, redacted, sealed and erased with the rest. One reader at a time has a lease on a tenant's queue, which expires.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Protocol
@@ -21,26 +26,142 @@ from typing import Protocol
 from mnemic.dispatch import Watchers
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.extract import is_users_own
-from mnemic.extract.messages import is_recorded
+from mnemic.extract.messages import is_recorded, recorded_message
 from mnemic.extract.model_extractor import windows
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
-from mnemic.maintenance.capture_queue import (
-    Lease,
-    QueuedMessage,
-    doubt,
-    enqueue,
-    messages_of,
-    set_aside,
-    take_out,
-    waiting,
-)
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
-from mnemic.types import Actor, Message, Outcome, WriteReceipt
-from mnemic.types.identity import time_of_id
+from mnemic.types import Actor, Level, Message, Outcome, WriteReceipt
+from mnemic.types.scope import new_id, time_of_id
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic.write.limiter import refuse_if_erased_since
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
+from mnemic.write.limiter import apply_of_user, refuse_if_erased_since, subject_token
+
+LEASE = timedelta(minutes=5)
+_QUEUE = "waiting/"
+_READER = "waiting-reader"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedMessage:
+    """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
+    recorded only to be read before another, and is forgotten then. `tries`: times that it could not be read while
+    others could; it rests until `rests_until`. `doubts`: times that neither it nor another could be read.
+    """
+
+    name: str
+    actor: Actor
+    memory_id: str
+    context: bool = False
+    tries: int = 0
+    doubts: int = 0
+    rests_until: datetime | None = None
+
+
+def waiting_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks of a user's waiting messages."""
+    return f"{_QUEUE}{token}/"
+
+
+async def enqueue(
+    store: RecordStore, memory_ids: Sequence[str], *, actor: Actor, context: Collection[str] = ()
+) -> None:
+    """Leave recorded messages of the actor's for an extractor, durably; those in `context` are only read before the
+    others; nothing of a user who was erased meanwhile. Raises StoreFailed.
+    """
+    token = await subject_token(store, actor.tenant, actor.user)
+    prefix = waiting_prefix(token)
+    author = {"user": actor.user, "agent": actor.agent, "workspace": actor.workspace}
+    marks = {prefix + one: json.dumps(author | ({"context": True} if one in context else {})) for one in memory_ids}
+    await apply_of_user(store, actor.tenant, token, marks)
+
+
+async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
+    """Return the tenant's queue: each user's messages together, in their order."""
+    found = []
+    for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
+        data = json.loads(value)
+        actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
+        rests_until = None if data.get("rests_until") is None else datetime.fromisoformat(data["rests_until"])
+        found.append(
+            QueuedMessage(
+                name=name,
+                actor=actor,
+                memory_id=name.rpartition("/")[2],
+                context=data.get("context", False),
+                tries=data.get("tries", 0),
+                doubts=data.get("doubts", 0),
+                rests_until=rests_until,
+            )
+        )
+    return found
+
+
+async def set_aside(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage], until: datetime) -> None:
+    """Count one more failed try of entries, which rest until then; those that were erased meanwhile stay gone."""
+    tried = {one.name: {"tries": one.tries + 1, "rests_until": until.isoformat()} for one in entries}
+    await _change(store, tenant, tried)
+
+
+async def doubt(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
+    """Count one more doubt of entries, so that others are tried first; those that were erased meanwhile stay gone."""
+    await _change(store, tenant, {one.name: {"doubts": one.doubts + 1} for one in entries})
+
+
+async def _change(store: RecordStore, tenant: str, fields: Mapping[str, Mapping[str, object]]) -> None:
+    async def work(unit: Unit) -> None:
+        for name, changed in fields.items():
+            known = await unit.reads.find_mark(tenant, name)
+            if known is not None:
+                await unit.apply(Mutation(tenant=tenant, marks={name: json.dumps(json.loads(known) | {**changed})}))
+
+    await commit(store, work)
+
+
+async def messages_of(store: RecordStore, entries: Sequence[QueuedMessage]) -> dict[str, Message]:
+    """Return the messages of the entries of one user, by memory_id; those that were forgotten since are left out."""
+    if not entries:
+        return {}
+    scopes = entries[0].actor.scopes([Level.USER])
+    found = await store.get_many([one.memory_id for one in entries], scopes=scopes)
+    return {memory_id: recorded_message(memory) for memory_id, memory in found.items()}
+
+
+async def take_out(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
+    """Remove entries from the queue, once they are read."""
+    await apply(store, Mutation(tenant=tenant, marks=dict.fromkeys(one.name for one in entries)))
+
+
+@dataclass(slots=True)
+class Lease:
+    """Lease on a tenant's queue."""
+
+    store: RecordStore
+    clock: Clock
+    tenant: str
+    holder: str = ""
+
+    async def take(self) -> bool:
+        """Take it for five minutes from now; return True if it could be had, or was had already."""
+        self.holder = self.holder or new_id(self.clock.now())
+
+        async def work(unit: Unit) -> bool:
+            now = self.clock.now()
+            known = await unit.reads.find_mark(self.tenant, _READER)
+            lease = {} if known is None else json.loads(known)
+            if lease and lease["by"] != self.holder and datetime.fromisoformat(lease["until"]) > now:
+                return False
+            mark = json.dumps({"by": self.holder, "until": (now + LEASE).isoformat()})
+            await unit.apply(Mutation(tenant=self.tenant, marks={_READER: mark}))
+            return True
+
+        return await commit(self.store, work)
+
+    async def give_back(self) -> None:
+        """Return the lease, so that others may read."""
+        await apply(self.store, Mutation(tenant=self.tenant, marks={_READER: None}))
+
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 

@@ -16,7 +16,7 @@ from typing import Protocol
 from mnemic.errors import EmbedderFailed, InvalidInput, MemoryNotFound, StoreFailed, error_behind
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Candidate, Scope, WriteReceipt, checked_identifier
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic.write.limiter import apply_of_user, refuse_if_erased_since, subject_token
 
 KEPT = 20

@@ -15,13 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, ModelFailed
-from mnemic.maintenance.reflect import portrait, reflections
 from mnemic.maintenance.summarise import SUMMARY as SUMMARY_ROLE
-from mnemic.maintenance.summarise import shorten_messages
+from mnemic.maintenance.summarise import portrait, reflections, shorten_messages
 from mnemic.maintenance.topics import Topic, topics_of
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore
-from mnemic.ports.metering import count_calls, counting
+from mnemic.ports.providers import count_calls, counting
 from mnemic.types import (
     Actor,
     Candidate,

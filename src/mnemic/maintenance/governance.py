@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.reports import AuditReport, ReviewOutcome, Revocation
 from mnemic.maintenance.review import PendingReview
 from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb

@@ -16,8 +16,8 @@ from mnemic.maintenance.bulk_import import written_prefix
 from mnemic.types import Actor, Memory, Status, checked_identifier
 from mnemic.types.json_forms import Serialisable
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
-from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.limiter import subject_token
+from mnemic.write.revise import AuditedWriter
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

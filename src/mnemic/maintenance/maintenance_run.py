@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.maintenance.audit_verification import remember_signed
 from mnemic.maintenance.background_capture import read_waiting
+from mnemic.maintenance.health import remember_signed
 from mnemic.maintenance.reports import MaintenanceReport
 from mnemic.types import Actor
 from mnemic.write import outbox as outbox_work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.types import WriteReceipt
 from mnemic.write.outbox import DrainReport

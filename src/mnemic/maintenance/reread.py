@@ -28,8 +28,8 @@ from mnemic.types import Actor, AuditEvent, Candidate, Cost, Kind, Level, Memory
 from mnemic.types.json_forms import Serialisable
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.audited_changes import AuditedWriter, latest
 from mnemic.write.prepare import fingerprint_of
+from mnemic.write.revise import AuditedWriter, latest
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

@@ -33,12 +33,11 @@ from mnemic.types import (
 )
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.audited_changes import AuditedWriter
 from mnemic.write.commit import Gate, GateRefusal, receipt_of
 from mnemic.write.decide import superseded_fields
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.missing_vectors import require_present
-from mnemic.write.revise import candidate_of
+from mnemic.write.revise import AuditedWriter, candidate_of
 from mnemic.write.tokenisation import keep
 
 _PENDING = frozenset({Status.PENDING_REVIEW})

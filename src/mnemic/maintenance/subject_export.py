@@ -22,8 +22,8 @@ from mnemic.policy.limits import MINUTE, Quota
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.retrieve.export import as_dict, plain
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
-from mnemic.types.identity import token_of
 from mnemic.types.json_forms import to_json
+from mnemic.types.scope import token_of
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.limiter import consent_prefix, tombstone
 from mnemic.write.prepare import request_owner

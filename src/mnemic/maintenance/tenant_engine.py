@@ -15,10 +15,8 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
-from mnemic.maintenance.policies import Policies, PolicyVersion
-from mnemic.maintenance.tenant_registry import Tenant, Tenants, quota_of
-from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
+from mnemic.maintenance.tenant_registry import Policies, PolicyVersion, Tenant, Tenants, quota_of
+from mnemic.policy.policy_file import PolicyBundle, policy_bundle_data, read_policy_bundle
 
 LASTS = timedelta(seconds=2)
 """Time for which a process uses the settings that it has read."""

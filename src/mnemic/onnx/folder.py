@@ -25,7 +25,7 @@ MIN_POINTS = 2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFolder:
     """A described model. `pooling`: the mean of the tokens, the first or the last of them; `scale`: see
-    `mnemic.types.measures`; `digest`: the SHA-256 of the model file.
+    `mnemic.types.recall_limits`; `digest`: the SHA-256 of the model file.
     """
 
     path: Path

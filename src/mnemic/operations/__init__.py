@@ -5,7 +5,6 @@ Each function opens the store that it is given by its URL; none is needed to add
 
 from __future__ import annotations
 
-from mnemic.operations.reembedding import reembed_store
-from mnemic.operations.store_operations import backup_store, move_store, restore_store, salvage_store
+from mnemic.operations.store_operations import backup_store, move_store, reembed_store, restore_store, salvage_store
 
 __all__ = ["backup_store", "move_store", "reembed_store", "restore_store", "salvage_store"]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from mnemic.bootstrap.copies_and_replicas import plain
-from mnemic.bootstrap.plugin_backends import backend
-from mnemic.bootstrap.stores import build_store, store_file
+from mnemic.bootstrap.models import build_embedder
+from mnemic.bootstrap.stores import backend, build_keyring, build_store, plain, store_file
+from mnemic.config import Settings
 from mnemic.errors import NotSupported
-from mnemic.maintenance.erase import erase
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt, erase
+from mnemic.maintenance.reembed import ReembedResult, reembed
 from mnemic.maintenance.subject_data import audit_of, users_of
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT, Tenants
 from mnemic.operations.backup_folder import Manifest, RestoreResult
@@ -22,7 +22,7 @@ from mnemic.operations.sqlite.salvage import SalvageResult, salvage
 from mnemic.operations.store_migration import MigrationResult, move
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
-from mnemic.types.identity import token_of
+from mnemic.types.scope import token_of
 from mnemic.unit_of_work import commit
 
 _SUBJECT, _ERASED = "subject/", "/erased"
@@ -156,3 +156,22 @@ async def _open_store(
         yield store
     finally:
         await store.close()
+
+
+async def reembed_store(
+    settings: Settings, clock: Clock, *, on_progress: Callable[[int], None] | None = None
+) -> ReembedResult:
+    """Re-embed every memory of the store, of all tenants, with the embedder that `settings` name; see
+    `mnemic.maintenance.reembed`. Does nothing if all have such a vector. Raises the errors of that function,
+    StoreFailed, StoreUnavailable (`store_unavailable:empty`) if nothing was ever stored.
+    """
+    store = build_store(
+        settings.store, durability=settings.durability, keyring=build_keyring(settings), seals=settings.seal
+    )
+    embedder = build_embedder(settings, clock)
+    try:
+        await store.open(None)
+        return await reembed(store, embedder, on_progress=on_progress)
+    finally:
+        await store.close()
+        await embedder.close()

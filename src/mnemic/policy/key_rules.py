@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import timedelta
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -246,3 +247,17 @@ def _config_key(key: str) -> str:
         return canonical_key(key)
     except InvalidInput as error:
         raise InvalidConfig("key", hint=error.hint) from error
+
+
+_NEAR, _SHOWN, _LONGEST = 3, 12, 64
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the names in `known` that are like `name` as a question; the first of all if none is."""
+    names = sorted(known)
+    near = get_close_matches(name[:_LONGEST], names, n=_NEAR)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    if not names:
+        return "there are none"
+    return f"known: {', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"

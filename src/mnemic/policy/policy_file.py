@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -65,12 +65,27 @@ from mnemic.policy.key_rules import (
     OnRefuted,
     OnViolation,
     Policy,
+    did_you_mean,
 )
 from mnemic.policy.limits import Limits, OnFull, Per, Quota, Retention
-from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.policy.similar_names import did_you_mean
 from mnemic.types import Kind, Level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyBundle:
+    """The parts of one policy file. `entities` None: ordinary texts are not read for entities. `sets_time`: it names
+    the seconds of a turn.
+    """
+
+    policy: Policy
+    grant: Grant
+    budget: Budget
+    limits: Limits = field(default_factory=Limits)
+    redaction: RedactionRules = field(default_factory=RedactionRules)
+    entities: EntityReading | None = None
+    sets_time: bool = field(default=False, compare=False)
+
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500

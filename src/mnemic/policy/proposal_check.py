@@ -5,19 +5,13 @@ Every function takes arbitrary values and raises only the errors it names; a rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from mnemic.errors import (
-    InvalidCandidates,
-    InvalidInput,
-    ModelEmpty,
-    ModelInvalidJson,
-    ModelInvalidSchema,
-    RunStopped,
-)
+from mnemic.errors import InvalidCandidates, InvalidInput, ModelEmpty, ModelInvalidJson, ModelInvalidSchema, RunStopped
 from mnemic.language.text.normalise import canonical_value
 from mnemic.policy import strict_json
 from mnemic.policy.answer_json import loads_answer
@@ -35,7 +29,7 @@ from mnemic.policy.candidate_check import (
 )
 from mnemic.policy.key_rules import Policy
 from mnemic.reason_codes import DUPLICATE
-from mnemic.types import Candidate, Level, Skipped, Source
+from mnemic.types import Candidate, JsonValue, Level, Skipped, Source
 from mnemic.types.values import canonical_key, clean_content
 
 __all__ = [
@@ -256,3 +250,27 @@ def _days(raw: object) -> timedelta | None:
         return None
     days = number_of(raw, "ttl_days")
     return timedelta(days=max(-_NO_DAY_COUNT + 1, min(_NO_DAY_COUNT - 1, days)))
+
+
+MAX_CHARS = 240
+MAX_ITEMS = 20
+MAX_DEPTH = 3
+
+
+async def echo_input(raw: object, redact: Callable[[str], Awaitable[str]], *, depth: int = MAX_DEPTH) -> JsonValue:
+    """`raw` as JSON data of bounded size, each text and each name through `redact`; anything else by its type's
+    name.
+    """
+    if raw is None or isinstance(raw, bool | int) or (isinstance(raw, float) and math.isfinite(raw)):
+        return raw
+    if isinstance(raw, str):
+        return await redact(raw[:MAX_CHARS])
+    if depth == 0 or not isinstance(raw, Mapping | Sequence):
+        return f"<{type(raw).__name__}>"
+    if isinstance(raw, Mapping):
+        pairs = list(raw.items())[:MAX_ITEMS]
+        return {
+            await redact(str(name)[:MAX_CHARS]): await echo_input(value, redact, depth=depth - 1)
+            for name, value in pairs
+        }
+    return [await echo_input(value, redact, depth=depth - 1) for value in raw[:MAX_ITEMS]]

@@ -5,8 +5,7 @@ An implementation raises only errors of `mnemic.errors`, never those of a driver
 
 from __future__ import annotations
 
-from mnemic.ports.document_store import DocumentStore
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import DocumentStore, GraphStore, SessionStore
 from mnemic.ports.keyring import Keyring, Reseal
 from mnemic.ports.projections import Outbox
 from mnemic.ports.providers import (
@@ -32,7 +31,6 @@ from mnemic.ports.record_store import (
     Transaction,
     VectorPrefetch,
 )
-from mnemic.ports.session_store import SessionStore
 from mnemic.types.store_reads import Capabilities, ScopeChanges
 
 __all__ = [

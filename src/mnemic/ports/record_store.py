@@ -6,7 +6,10 @@ A further database is added below it: by the ten methods of `mnemic.ports.databa
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -447,3 +450,25 @@ class BatchedFingerprints(Protocol):
 
     async def find_fingerprints(self, scope: Scope, fingerprints: Sequence[str]) -> dict[str, Memory]:
         """Return the active memories of `scope` with these fingerprints, by fingerprint."""
+
+
+_LONGEST = 2.0
+"""Seconds for which a block counts: a background task that begins in one must not read the same for ever."""
+
+_BEGAN: ContextVar[float | None] = ContextVar("mnemic_moment_began", default=None)
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Let every read inside the block be as of any moment since its beginning; an outer block stays."""
+    token = _BEGAN.set(_BEGAN.get() or time.monotonic())
+    try:
+        yield
+    finally:
+        _BEGAN.reset(token)
+
+
+def moment_began() -> float | None:
+    """Return the monotonic time at which the block began; None outside, where each read is as of its own moment."""
+    began = _BEGAN.get()
+    return None if began is None or time.monotonic() - began > _LONGEST else began

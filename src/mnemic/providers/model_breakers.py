@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import count_calls, reads_files
+from mnemic.ports.providers import count_calls, reads_files
 from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, MnemicError, ModelFailed, ModelInvalidJson
 from mnemic.ports import Clock, Completer, Embedder
-from mnemic.ports.metering import count_calls, reads_files
+from mnemic.ports.providers import count_calls, reads_files
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from mnemic.retrieve.background_similarity import (
 )
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
-from mnemic.types.measures import read
+from mnemic.types.recall_limits import read
 
 # With a weight of 0.01 recency only decides between hits that are otherwise equal.
 RECENT_DEPTH = 20

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
-from mnemic.ports.metering import count_calls
+from mnemic.ports.providers import count_calls
 from mnemic.prompts import intent_prompt
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES
 
 
 class Planner(Protocol):

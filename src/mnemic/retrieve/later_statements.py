@@ -39,7 +39,7 @@ from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.recorded_questions import is_question as only_asks
 from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
-from mnemic.types.measures import read
+from mnemic.types.recall_limits import read
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""

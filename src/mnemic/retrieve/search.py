@@ -13,7 +13,7 @@ from mnemic.errors import MnemicError
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
-from mnemic.ports.one_moment import one_moment
+from mnemic.ports.record_store import one_moment
 from mnemic.retrieve.answer_judgement import (
     JUDGE,
     MAX_QUESTION_CHARS,

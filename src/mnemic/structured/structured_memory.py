@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import InvalidConfig, InvalidInput, ModelFailed, NotSupported, VersionConflict
 from mnemic.kinds.view import KindView, one_statement
 from mnemic.runtime.sync_facade import CallMode, M, verb
-from mnemic.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
-from mnemic.structured.model_extractor import fields_by_model
+from mnemic.structured.documents import DocumentReader, fields_by_model, installed_readers, no_reader, package_missing
 from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Readings, Source, WriteReceipt

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import InvalidInput, StoreUnavailable
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.record_store.fixtures import EMBEDDER, everything, memory

@@ -22,7 +22,6 @@ from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Tru
 from mnemic.types.graph import Fragment, Neighbour, Node, Relation
 from mnemic.types.json_forms import Serialisable, from_json, to_json
 from mnemic.types.language_models import Completion, Cost, Prompt
-from mnemic.types.measures import Usage, VectorSpace
 from mnemic.types.memory import (
     ATTACHMENT,
     BETWEEN_PEOPLE,
@@ -38,7 +37,7 @@ from mnemic.types.memory import (
     Message,
     Source,
 )
-from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult
+from mnemic.types.recall_limits import ContextBlock, RecallRequest, RecallResult, Usage, VectorSpace
 from mnemic.types.requests_about_memory import (
     ConversationReceipts,
     ForgetResult,

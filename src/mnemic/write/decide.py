@@ -51,7 +51,7 @@ from mnemic.reason_codes import (
     WHICH_OF_SEVERAL,
 )
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
-from mnemic.types.measures import cosine_in_space, read
+from mnemic.types.recall_limits import cosine_in_space, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
 from mnemic.write.prepare import fingerprint_of, normal_form
 

@@ -25,8 +25,7 @@ from mnemic.policy.grant import consent_required, retention_denied
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, Quota, makes_room
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Status, Usage
-from mnemic.types.identity import token_of
-from mnemic.types.scope import checked_actor
+from mnemic.types.scope import checked_actor, token_of
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.decide import is_known, live

@@ -15,7 +15,7 @@ from functools import partial
 from mnemic.errors import EmbedderFailed, SpaceMismatch
 from mnemic.ports import Embedder, Reads, RecordStore
 from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSpace
-from mnemic.types.identity import token_of
+from mnemic.types.scope import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
 from mnemic.write.prepare import index_text, round_vectors

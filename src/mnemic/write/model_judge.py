@@ -21,7 +21,7 @@ from mnemic.errors import EmbedderFailed, MnemicError, ModelInvalidSchema
 from mnemic.language.comparison import are_in_english
 from mnemic.policy.proposal_check import list_in, parse_json
 from mnemic.ports import Completer, Embedder, JudgesChanges, RecordStore, Snapshot
-from mnemic.ports.metering import count_calls
+from mnemic.ports.providers import count_calls
 from mnemic.prompts import judge_prompt, translation_prompt
 from mnemic.types import Deadline, Memory, Where
 from mnemic.write.decide import words_bear_out

@@ -30,7 +30,7 @@ from mnemic.policy.statement_dates import dated
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
 from mnemic.ports.record_store import BatchedFingerprints
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic.unit_of_work import commit, commit_each
 from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, settle
 from mnemic.write.decide import is_known, live

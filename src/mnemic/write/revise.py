@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.policy.expiry_rule import ttl_of
-from mnemic.ports import Reads
+from mnemic.ports import Reads, RecordStore
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
-from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
+from mnemic.types import SHARED, Actor, AuditEvent, Candidate, Memory, Origin, Outcome, Scope, Source, Status
+from mnemic.types.writes import AUDIT_END
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, pass_gate, receipt_of, unchanged_line, write_decision
 from mnemic.write.decide import check_proposed, pending
@@ -147,3 +150,52 @@ def _review_reason(draft: Draft, known: Memory) -> str | None:
     reviewed = key is not None and draft.policy.rule(key).on_change == "review"
     lower = "lower_trust" if draft.trust < known.trust else None
     return draft.review_reason or (KEY_NEEDS_REVIEW if reviewed else lower)
+
+
+T = TypeVar("T")
+PAGE = 500
+LINES_READ = 5_000
+"""Lines that one search through the audit looks at, so that its cost is bounded."""
+
+
+async def latest(
+    store: RecordStore,
+    tenant: str,
+    pick: Callable[[AuditEvent], T | None],
+    *,
+    before: int | None = None,
+    limit: int = 50,
+) -> tuple[list[T], int | None]:
+    """Return the newest `limit` lines of the audit that `pick` accepts, newest first, and the sequence before which the
+    next page begins (`before`); None at the end. A page may be short without being the last.
+    """
+    found: list[T] = []
+    end, read = AUDIT_END if before is None else before, 0
+    while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
+        for event in reversed(lines):
+            end, read = event.sequence, read + 1
+            picked = pick(event)
+            found += [] if picked is None else [picked]
+            if len(found) == limit:
+                return found, end if end > 1 else None
+    return found, end if read >= LINES_READ and end > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedWriter:
+    """An actor who changes memories at one moment."""
+
+    actor: Actor
+    now: datetime
+
+    async def change(
+        self, unit: Unit, memory: Memory, action: str, *, detail: dict[str, Any] | None = None, **changes: Any
+    ) -> Memory:
+        """Write the next version of `memory` with an audit line, and notify the projections, which contain active
+        memories only. Raises VersionConflict.
+        """
+        changed = memory.next_version(self.now, **changes)
+        await unit.apply(
+            Mutation.for_memory(changed, action, actor=self.actor, at=self.now, detail=detail, was=memory.status)
+        )
+        return changed

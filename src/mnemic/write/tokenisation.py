@@ -15,7 +15,7 @@ from mnemic.errors import KeyFailed
 from mnemic.ports import RecordStore
 from mnemic.redact.replacement import MARKER
 from mnemic.types import JsonValue, Memory, Scope, Status, Where
-from mnemic.types.identity import token_of
+from mnemic.types.scope import token_of
 from mnemic.unit_of_work import Mutation, apply
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from cassandra.cluster import Cluster as Driver
 
 from mnemic.engine import MemoryEngine
 from mnemic.keys import KeyFolder, MasterKeys
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.stores.cassandra import CassandraStore
-from mnemic.stores.cassandra.schema import TABLES
+from mnemic.stores.cassandra.connection import TABLES
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from tests.cassandra_nodes import Cluster

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
-from mnemic.ports.one_moment import one_moment
+from mnemic.ports.record_store import one_moment
 from mnemic.stores.cassandra import CassandraStore
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, everything, memory, remember, scope
 from mnemic.types import VectorSpace

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.stores.neo4j import Neo4jGraph
 from mnemic.testing.graph_store import GraphStoreContract
 from tests.bolt_servers import BoltServer

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.keys import KeyFolder, MasterKeys
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.stores.postgres import PostgresStore
 from mnemic.testing.embedder import WordEmbedder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.stores.postgres.lru_mapping import LruMapping
+from mnemic.stores.postgres.rows import LruMapping
 
 
 def test_what_was_used_longest_ago_goes_first() -> None:

@@ -13,7 +13,7 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.ports import Snapshot, Transaction
-from mnemic.stores.postgres import PostgresStore, replica
+from mnemic.stores.postgres import PostgresStore, database_access
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Where
 from tests.processes import running
@@ -39,9 +39,9 @@ async def store(
     primary: PostgresServer, standby: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PostgresStore]:
     """Checks the replica before each read, without a pause after a failure."""
-    monkeypatch.setattr(replica, "BELIEVED", 0.0)
-    monkeypatch.setattr(replica, "SHORTEST_REST", 1e-9)
-    monkeypatch.setattr(replica, "LONGEST_REST", 1e-9)
+    monkeypatch.setattr(database_access, "BELIEVED", 0.0)
+    monkeypatch.setattr(database_access, "SHORTEST_REST", 1e-9)
+    monkeypatch.setattr(database_access, "LONGEST_REST", 1e-9)
     store = PostgresStore(primary.database(tmp_path), replica_dsn=standby.dsn())
     await store.open(EMBEDDER.space)
     yield store

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.documents import (
+from mnemic.stores.relational.documents import (
     accepts,
     best_first,
     check_conditions,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemic.stores import columns as module
 from mnemic.stores.columns import Identifiers
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 
 _NAMES = st.one_of(
     st.uuids(version=4).map(str),

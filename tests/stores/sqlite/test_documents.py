@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic.bootstrap import build_documents
 from mnemic.errors import NotSupported
-from mnemic.stores.documents import namespace_of, path_of
+from mnemic.stores.relational.documents import namespace_of, path_of
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.documents import SqliteDocuments
 from mnemic.testing.clock import ManualClock

@@ -9,7 +9,7 @@ import apsw
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.database_file import BusyHandler, prepare
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.testing.graph_store import fragment
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope

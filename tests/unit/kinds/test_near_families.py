@@ -19,7 +19,7 @@ from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.graph import SqliteGraph
+from mnemic.stores.sqlite.transaction import SqliteGraph
 from mnemic.types import Actor
 
 ANA = Actor(user="ana")

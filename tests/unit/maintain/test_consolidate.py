@@ -250,7 +250,7 @@ async def test_a_summary_names_a_source_whose_identifier_looks_like_an_account_n
     engine: MemoryEngine, clock: ManualClock, ana: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alike = int("3e79cd3a7d96c72f", 16).to_bytes(8)  # "be79-cd3a7d96c72f", a valid IBAN, in every identifier
-    monkeypatch.setattr("mnemic.types.identity.os.urandom", lambda length: alike[:length])
+    monkeypatch.setattr("mnemic.types.scope.os.urandom", lambda length: alike[:length])
     await tell(engine, ana, "trip")
     clock.advance(timedelta(hours=2))
     assert (await engine.consolidate(actor=ana)).made == {"summary": 1}

@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintenance import erase
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.in_memory_store import InProcessStore

@@ -21,7 +21,7 @@ from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Cost, Deadline, Message, Source, Status
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.audited_changes import AuditedWriter
+from mnemic.write.revise import AuditedWriter
 
 ANA = Actor(user="ana", session="s1")
 BEN = Actor(user="ben", session="s2")
@@ -90,7 +90,7 @@ async def test_what_an_earlier_reader_missed_is_added_and_taken_back() -> None:
 
 async def test_a_reading_is_taken_back_however_much_was_written_since(monkeypatch: pytest.MonkeyPatch) -> None:
     for bound in ("LINES_READ", "PAGE"):
-        monkeypatch.setattr(f"mnemic.write.audited_changes.{bound}", 2)
+        monkeypatch.setattr(f"mnemic.write.revise.{bound}", 2)
     async with engine_with(Whole()) as engine:
         await told(engine, said("I am left-handed."), said("I have a gym membership.", 1))
         before = await held(engine)

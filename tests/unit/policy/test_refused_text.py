@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.policy.refused_text import MAX_CHARS, MAX_ITEMS, echo_input
+from mnemic.policy.proposal_check import MAX_CHARS, MAX_ITEMS, echo_input
 
 
 async def loud(text: str) -> str:

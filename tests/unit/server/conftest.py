@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.graph.projection import GraphProjection
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import Profile
 from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import MemoryNotFound, StoreFailed
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.personal_keys import names_of_key_owners
 from mnemic.maintenance.subject_data import audit_of
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
+from mnemic.stores.postgres.connections import DRIVER_ERRORS, as_mnemic_error
 
 _SECONDS = 30
 _TABLE = "CREATE TABLE IF NOT EXISTS bare (number bigserial PRIMARY KEY, content text, vector bytea)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnemic.kinds.compaction import Compaction
+from mnemic.kinds.short_term import Compaction
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Message, Origin, from_json
 from mnemic_client.kinds import RemoteView

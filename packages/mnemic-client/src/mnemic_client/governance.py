@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import quote
 
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.reports import AuditReport, ReviewOutcome, Revocation
 from mnemic.maintenance.review import PendingReview, decide_each
 from mnemic.retrieve.export import from_dict

@@ -14,7 +14,7 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import Profile
 from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic.types import Actor, Level, Origin
 from mnemic_server import service_reason_codes

@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from mnemic.engine.run_record import RAN
+from mnemic.engine.turn import RAN
 from mnemic.inject.injection_log import INJECTED
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent

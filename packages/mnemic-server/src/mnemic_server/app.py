@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import Profile
 from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
 from mnemic_server.access import ServiceContext, admit

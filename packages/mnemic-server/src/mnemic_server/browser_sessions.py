@@ -24,7 +24,7 @@ from starlette.requests import HTTPConnection
 
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.credentials import ApiKeys, Principal, Role, digest
 

@@ -26,7 +26,7 @@ from mnemic.maintenance.personal_keys import API_KEY, API_KEY_USED
 from mnemic.maintenance.tenant_registry import PAGE, SERVICE_TENANT, note_tenant
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 from mnemic.unit_of_work import Mutation, Unit, commit, commit_decided
 from mnemic.write.limiter import subject_token
 

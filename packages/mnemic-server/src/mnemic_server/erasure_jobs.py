@@ -22,7 +22,7 @@ from joserfc import jwe
 from joserfc.jwk import OctKey
 
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.personal_keys import RECEIPT_LASTS
 from mnemic.maintenance.tenant_registry import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore

@@ -19,8 +19,7 @@ from typing import Any
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
-from mnemic.kinds.entity_readers.marking import MarkedText, mark_names
-from mnemic.kinds.entity_readers.rules import RuleEntityReader
+from mnemic.kinds.entity_readers.rules import MarkedText, RuleEntityReader, mark_names
 from mnemic.language.entities.relations import SAME_AS, THING, rule_of
 from mnemic.language.text.names import core, slug
 from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation, to_json

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, JsonValue
 
-from mnemic.kinds.compaction import Compaction
 from mnemic.kinds.episodic import Lesson
+from mnemic.kinds.short_term import Compaction
 from mnemic.types import Message
 from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse, ReceiptsResponse

@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.dependencies.models import Dependant
 
 from mnemic.errors import InvalidInput
-from mnemic.policy.similar_names import did_you_mean
+from mnemic.policy.key_rules import did_you_mean
 from mnemic_server.problems import Refusal
 from mnemic_server.request_limits import REFUSED
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from mnemic.kinds.profile import Profile
+from mnemic.kinds.persona import Profile
 from mnemic.maintenance.consolidate import ConsolidationReport
 from mnemic.maintenance.expiry_job import ExpiryReport
 from mnemic.maintenance.health import Health

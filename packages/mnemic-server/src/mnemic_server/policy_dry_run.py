@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mnemic.errors import RunStopped
 from mnemic.policy.grant import denial
-from mnemic.policy.policy_bundle import PolicyBundle
+from mnemic.policy.policy_file import PolicyBundle
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from mnemic import errors
 from mnemic.errors import MnemicError
-from mnemic.policy.similar_names import did_you_mean
+from mnemic.policy.key_rules import did_you_mean
 from mnemic.runtime.sync_facade import MEANT
 from mnemic_server.service_reason_codes import INTERNAL_ERROR, UNAUTHENTICATED, USER_REQUIRED
 

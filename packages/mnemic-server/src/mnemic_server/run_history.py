@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mnemic.engine.run_record import RAN, record_run
+from mnemic.engine.turn import RAN, record_run
 from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, AuditEvent
 from mnemic.types.trace import UseAudit
-from mnemic.write.audited_changes import latest
+from mnemic.write.revise import latest
 from mnemic.write.turn_log import TurnTexts
 
 __all__ = ["RAN", "RunRecord", "record_run", "run_dict", "run_of", "runs"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from mnemic.maintenance.erase import bar_tenant, erase, erase_left
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt, bar_tenant, erase, erase_left
 from mnemic.maintenance.subject_data import users_of
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor

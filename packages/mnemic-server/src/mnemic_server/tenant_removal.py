@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.tenant_registry import Tenants
 from mnemic.types import Actor
 from mnemic_server.credentials import ApiKeys

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.asks import turns_before
 from mnemic.agents.steps.memory_backend import KnownMemory, LongTerm
 from mnemic.agents.steps.state import REVIEW, MemoryState, TurnRules, as_data, candidate_of
+from mnemic.agents.turns import turns_before
 from mnemic.errors import MnemicError
 from mnemic.extract.conversation_context import answer_in, talk_before
 from mnemic.extract.grounding import NormalisedText, ground

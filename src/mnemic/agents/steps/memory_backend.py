@@ -17,7 +17,7 @@ from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
-from mnemic.engine.run_record import keep_texts
+from mnemic.engine.turn import keep_texts
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.layered_extractor import talk_around

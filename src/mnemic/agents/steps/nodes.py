@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.agents.asks import turns_before
 from mnemic.agents.steps.candidate_judge import WITHHELD, Judge, attempt, await_answer
 from mnemic.agents.steps.memory_backend import LongTerm, extract_message, with_implied
 from mnemic.agents.steps.state import (
@@ -29,6 +28,7 @@ from mnemic.agents.steps.state import (
     waiting_candidates,
     with_error,
 )
+from mnemic.agents.turns import turns_before
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.extract.layered_extractor import LayeredExtractor

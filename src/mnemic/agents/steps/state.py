@@ -11,7 +11,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.inject.token_count import estimated_tokens
 from mnemic.language.sentences.special_topics import TOPICS
 from mnemic.types import Candidate, Kind, Origin, Source
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES
+from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
 REVIEW = "needs_review:"

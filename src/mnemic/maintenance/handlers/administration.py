@@ -13,7 +13,7 @@ from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.update import AdministrationHandler
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.maintenance import erase, expiry_job, key_rotation, reveal
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.expiry_job import ExpiryReport, ExpiryRules
 from mnemic.maintenance.handlers.review import reach
 from mnemic.maintenance.key_rotation import Rotation

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mnemic.dispatch import Call, Proposal
 from mnemic.dispatch.handlers.update import owner_of
 from mnemic.errors import ScopeDenied, WriteBlocked
-from mnemic.maintenance import review, rollback, undo
+from mnemic.maintenance import review, undo
 from mnemic.maintenance.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintenance.review import Verdict
 from mnemic.maintenance.undo import UndoReceipt
@@ -159,7 +159,7 @@ class RollbackHandler:
 
     async def _chosen(self, call: Call) -> tuple[Memory, Memory]:
         request = call.request
-        return await rollback.chosen(self.limiter.store, request.memory_id, request.version, scopes=call.scopes)
+        return await undo.chosen(self.limiter.store, request.memory_id, request.version, scopes=call.scopes)
 
     async def carry_out(self, call: Call, passed: Sequence[Proposal]) -> WriteReceipt:
         """Return the receipt. Only a version that was in force can come back, so this needs no review."""
@@ -175,7 +175,7 @@ class RollbackHandler:
         gate = await self.limiter.gate(owner_of(known.scope, actor), call.rules.limits)
         store, clock = self.limiter.store, self.limiter.clock
         try:
-            receipt = await rollback.roll_back(store, clock, known, target, draft, actor=actor, gate=gate)
+            receipt = await undo.roll_back(store, clock, known, target, draft, actor=actor, gate=gate)
         except GateRefusal as refused:
             return _blocked_receipt(known, refused.reason)
         return replace(receipt, degraded=await self.pipeline.publisher.catch_up())

@@ -20,13 +20,12 @@ from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.operations.sqlite.record_carving import Record, Text, records
 from mnemic.ports import Keyring
 from mnemic.stores.atomic_files import part_of, put
-from mnemic.stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
-from mnemic.stores.damage import in_columns
+from mnemic.stores.codec import blob_check, body_check, in_columns, load, text_check, vector_check, words_check
 from mnemic.stores.encryption import NOTHING, Sealer
 from mnemic.stores.sqlite.database_file import BusyHandler, immediate, prepare, typed_failures
-from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.maintenance import broken_audit
 from mnemic.stores.sqlite.rows import HashedTerms, Rows, columns_of, mark_facets
+from mnemic.stores.sqlite.transaction import relate
 from mnemic.types import Kind, Level, Memory, Scope
 
 _LEVELS = frozenset(level.value for level in Level)

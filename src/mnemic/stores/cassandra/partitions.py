@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.ports.one_moment import moment_began
+from mnemic.ports.record_store import moment_began
 from mnemic.stores.cassandra.connection import Connection, pause, some_at_once
 from mnemic.stores.cassandra.encoding import pack_row, sortable_key, unpack_row
 from mnemic.stores.cassandra.routing import MARKED, NAMES, Partition, bit_of_path, of_tenant

@@ -26,7 +26,7 @@ from mnemic.stores.codec import moment_of
 from mnemic.stores.row_store_adapter import transaction
 from mnemic.stores.row_store_adapter.tables import PLACE, USAGE, PlaceRow
 from mnemic.types import Kind, Usage
-from mnemic.types.identity import first_id
+from mnemic.types.scope import first_id
 
 if TYPE_CHECKING:
     from mnemic.stores.cassandra.transaction_view import View

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from mnemic.stores.audit_chain import Sign, decode_event, encode_event, follows, link, next_line
 from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.lru_mapping import LruMapping
-from mnemic.stores.postgres.rows import columns
+from mnemic.stores.postgres.rows import LruMapping, columns
 from mnemic.stores.postgres.statements import load
 from mnemic.types import AuditEvent, OutboxEntry
 

@@ -19,8 +19,8 @@ from mnemic.operations.backup_folder import Manifest, check_data, digest, manife
 from mnemic.stores.atomic_files import sync_to_disk
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.damage import damaged_bodies
-from mnemic.stores.postgres.embedding_spaces import present
 from mnemic.stores.postgres.maintenance import OwnerConnection, broken_audit
+from mnemic.stores.postgres.row_rewriting import present
 from mnemic.stores.postgres.schema import claim, migrate, migrations
 
 DATA = "memory.copy"

@@ -1,28 +1,225 @@
-"""Pooled connections, and the course of a transaction on one of them from BEGIN to COMMIT."""
+"""Pooled connections that work as the application's role, and the course of a transaction from BEGIN to COMMIT.
+
+The driver's errors become mnemic's. Their messages are dropped: they may quote values.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import asyncpg
 
-from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed
-from mnemic.stores.postgres.failures import (
-    ANSWER_ERRORS,
-    DRIVER_ERRORS,
-    as_mnemic_error,
-    lost_connection,
-    lost_race,
-    outcome_unknown,
+from mnemic.errors import (
+    CommitUnknown,
+    InvalidConfig,
+    InvalidInput,
+    MnemicError,
+    SpaceMismatch,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+    StoreNewer,
+    StoreUnavailable,
 )
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
-from mnemic.stores.postgres.pool import BOUND, transaction_error
 from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
+
+DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, EOFError)
+"""Everything the driver raises. A TimeoutError is an OSError; the client's own follow a broken connection."""
+
+ANSWER_ERRORS = (*DRIVER_ERRORS, AttributeError)
+"""The same with the errors of asyncpg 0.30 at a truncated answer: PgDog 0.1.17 gives such answers to statements after
+the loss of a server.
+"""
+
+_LOST_RACES = {"40001", "40P01"}
+"""Serialization failure, deadlock."""
+
+_OTHER_SPACE = re.compile("expected \\d+ dimensions|different vector dimensions")
+"""pgvector's message about a vector of another length: the space was changed meanwhile."""
+
+_ENDED = {"57P01", "57P02", "57P05", "25P03"}
+"""The server closed the connection: shutdown, crash, idle too long."""
+
+# SQLSTATE, or the class that its first two characters name (PostgreSQL documentation, appendix A).
+_BY_STATE: dict[str, tuple[type[StoreFailed], str]] = {
+    "55P03": (StoreBusy, "another writer held a lock for too long; try again"),
+    "57014": (StoreBusy, "the statement took too long; try again"),
+    "40": (StoreBusy, "other writers won every time; try again"),
+    "53100": (StoreFull, "free some disk space on the server and try again"),
+    "53": (StoreUnavailable, "the server is short of connections or memory"),
+    "08": (StoreUnavailable, "the connection to the server was lost"),
+    "57": (StoreUnavailable, "the server is stopping or starting"),
+    "58": (StoreUnavailable, "the server's system failed"),
+    "28": (StoreUnavailable, "the server refused the name or the password"),
+    "3D": (StoreUnavailable, "there is no such database on the server"),
+    "42501": (StoreUnavailable, "the database role lacks a privilege"),
+    "25006": (StoreUnavailable, "the server is a read-only replica"),
+    "42P01": (StoreCorrupt, "tables of mnemic are missing"),
+    "42703": (StoreCorrupt, "columns of mnemic are missing"),
+    "XX001": (StoreCorrupt, "the server found damaged data"),
+    "XX002": (StoreCorrupt, "the server found a damaged index"),
+}
+
+
+def lost_race(error: BaseException) -> bool:
+    """Return True if the same transaction may succeed when it is run again at once."""
+    if isinstance(error, asyncpg.InvalidCachedStatementError):
+        return True  # the table was changed under a prepared statement
+    return isinstance(error, asyncpg.PostgresError) and error.sqlstate in _LOST_RACES
+
+
+def lost_connection(error: BaseException) -> bool:
+    """Return True if the connection broke, so that the same may succeed on another one."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        return state in _ENDED or state.startswith("08")
+    return isinstance(error, ANSWER_ERRORS) and not isinstance(error, TimeoutError | asyncpg.DataError)
+
+
+def as_mnemic_error(error: BaseException) -> MnemicError:
+    """Return mnemic's error for the driver's `error`."""
+    if isinstance(error, asyncpg.PostgresError):
+        if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):
+            return SpaceMismatch(hint="the vectors were made by another model; open the store with that one")
+        return _of_state(error.sqlstate or "", type(error).__name__)
+    if isinstance(error, asyncpg.DataError | UnicodeError | OverflowError):
+        return InvalidInput("value", hint="a text or a number that the database cannot hold")
+    if isinstance(error, TimeoutError):
+        return StoreBusy(hint="the server did not answer in time")
+    if isinstance(error, ANSWER_ERRORS):
+        return StoreUnavailable(hint="check that the server runs and can be reached")
+    return StoreFailed(type(error).__name__)
+
+
+def _of_state(state: str, name: str) -> MnemicError:
+    if state in ("22021", "22P05"):
+        return InvalidInput("nul", hint="a name cannot hold the character U+0000")
+    if state.startswith("54"):
+        return InvalidInput("too_big")
+    for key in (state, state[:2]):
+        if key in _BY_STATE:
+            kind, hint = _BY_STATE[key]
+            return kind(hint=hint)
+    return StoreFailed(name)
+
+
+def outcome_unknown(error: BaseException) -> bool:
+    """Return True if a COMMIT that failed so may have been carried out."""
+    return not isinstance(error, asyncpg.PostgresError) or (error.sqlstate or "")[:2] in ("08", "57")
+
+
+APP_ROLE = "mnemic_app"
+BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
+"""Statement that fails unless row-level security applies to the connection, since the name of another role is not a
+number: a pooler may have given this connection to somebody else meanwhile.
+"""
+_SET = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS made(name, value)"
+UNBOUND = "22P02"
+"""Failure of `BOUND`."""
+
+_PLANNING = {
+    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "random_page_cost": "1.1",
+    "jit": "off",
+}
+_QUERIES = 5000
+"""Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
+_OTHER_SCHEMA = "22012"
+"""Division by zero, which only the check of the schema causes, where a transaction begins."""
+_ROLE_REFUSED = {"22023", "42501"}
+
+
+async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
+    """Open one connection outside the pool. Raises StoreUnavailable."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
+    except (*DRIVER_ERRORS, ValueError) as error:
+        raise _unreachable(dsn, error) from None
+
+
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str]) -> Any:
+    """Return a pool whose connections work as the application's role.
+
+    Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
+    """
+    made = session_settings(seconds, settings)
+
+    async def set_up(connection: Any) -> None:
+        # Not as parameters of the start: a pooler refuses those that it does not know.
+        await connection.execute(_SET, list(made), list(made.values()))
+
+    async def reset_nothing(connection: Any) -> None:
+        """Nothing to reset: every setting ends with its transaction."""
+
+    pool = asyncpg.create_pool(
+        dsn,
+        min_size=0,
+        max_size=size,
+        max_queries=_QUERIES,
+        timeout=seconds,
+        init=set_up,
+        reset=reset_nothing,
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            await pool
+            await pool.execute(BOUND)
+    except (*DRIVER_ERRORS, ValueError) as error:
+        pool.terminate()
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate == UNBOUND:
+            raise unbound() from None
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
+            raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
+        raise _unreachable(dsn, error) from None
+    return pool
+
+
+def session_settings(seconds: float, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a new connection, the role first."""
+    milliseconds = str(int(seconds * 1000))
+    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
+    return {"role": APP_ROLE, **_PLANNING, **limits, **settings}
+
+
+def transaction_error(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+    """Return the error to raise if the beginning of a transaction failed."""
+    state = getattr(cause, "sqlstate", None)
+    if state == _OTHER_SCHEMA:
+        return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")
+    return unbound() if state == UNBOUND else failed
+
+
+def unbound() -> InvalidConfig:
+    """Return the error of a connection that works as another role."""
+    return InvalidConfig(
+        "postgres_role",
+        hint=f"the server did not take the role {APP_ROLE}, without which tenants are not kept apart: "
+        "a pooler must pool by session",
+    )
+
+
+def _unreachable(dsn: str, error: BaseException) -> MnemicError:
+    if isinstance(error, asyncpg.PostgresError):
+        return as_mnemic_error(error)
+    try:
+        address = urlsplit(dsn)
+        server = f"{address.hostname or 'localhost'}:{address.port or 5432}"
+    except ValueError:
+        return StoreUnavailable(hint="check the address of the server")
+    return StoreUnavailable(hint=f"nothing answers at {server}: check the address, and that the server runs")
+
 
 T = TypeVar("T")
 

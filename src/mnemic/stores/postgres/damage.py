@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from mnemic.ports.record_store import Damage
-from mnemic.stores.codec import body_check, text_check, vector_check
-from mnemic.stores.damage import UNREADABLE, in_columns
+from mnemic.stores.codec import UNREADABLE, body_check, in_columns, text_check, vector_check
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.rows import column_values, decode_vector, words_are_whole
 from mnemic.stores.postgres.statements import load as statements

@@ -14,13 +14,12 @@ from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.codec import to_micros
-from mnemic.stores.documents import check_batch, last_puts, path_of
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
-from mnemic.stores.postgres.embedding_spaces import spelt
+from mnemic.stores.postgres.row_rewriting import spelt
 from mnemic.stores.postgres.rows import columns, raw, vector_parameter
 from mnemic.stores.postgres.statements import asking, load
-from mnemic.stores.relational.documents import DocumentReads, Page
+from mnemic.stores.relational.documents import DocumentReads, Page, check_batch, last_puts, path_of
 from mnemic.stores.relational.statements import load as shared
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
 

@@ -12,10 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.failures import as_mnemic_error
+from mnemic.stores.postgres.connections import Connections, Session, as_mnemic_error
 from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
-from mnemic.stores.postgres.lru_mapping import LruMapping
+from mnemic.stores.postgres.rows import LruMapping
 from mnemic.stores.postgres.transaction import GroupState, Look, PostgresTransaction
 from mnemic.stores.store_verbs import Driven, drive
 from mnemic.types import Deadline, Scope

@@ -13,9 +13,7 @@ from mnemic.ports.record_store import Damage
 from mnemic.stores.audit_chain import Chain, Sign
 from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.postgres.audit_chain import broken_lane, is_shortened
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
-from mnemic.stores.postgres.pool import connect
+from mnemic.stores.postgres.connections import DRIVER_ERRORS, Connections, Session, as_mnemic_error, connect
 from mnemic.stores.postgres.rows import Bodies, raw, storable
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.statements import load as load_shared

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.language.text.analyse import analyse
@@ -17,12 +17,13 @@ from mnemic.stores.codec import (
     blob_check,
     body_check,
     cues_of,
+    earlier,
     fields_of,
+    placeholder,
     to_micros,
     vector_check,
     words_check,
 )
-from mnemic.stores.damage import earlier, placeholder
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.types import Memory, Scope, Vector, Where
@@ -352,3 +353,30 @@ def column_values(memory: Memory) -> dict[str, Any]:
 def columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
     """Return rows as arrays for `unnest`, one per column."""
     return [[row[column] for row in rows] for column in range(width)]
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class LruMapping(Generic[K, V]):
+    """At most `most` entries; the least recently used one is evicted."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._entries: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        """Return the value of `key`, now the most recently used; None if it is not cached."""
+        if key not in self._entries:
+            return None
+        self._entries.move_to_end(key)
+        return self._entries[key]
+
+    def put(self, key: K, value: V) -> V:
+        """Store `value`, and return it."""
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+        return value

@@ -11,8 +11,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreOlder, StoreUnavailable
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, as_mnemic_error
-from mnemic.stores.postgres.pool import APP_ROLE
+from mnemic.stores.postgres.connections import APP_ROLE, DRIVER_ERRORS, as_mnemic_error
 from mnemic.types import VectorSpace
 
 OLDEST_SERVER = 160000

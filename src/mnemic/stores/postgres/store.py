@@ -18,9 +18,8 @@ from mnemic.stores.codec import check_secret, checked_secret, text_check, with_f
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.postgres import (
     damage,
-    embedding_spaces,
     maintenance,
-    reseal,
+    row_rewriting,
 )
 from mnemic.stores.postgres.audit_chain import AuditAppender, collect
 from mnemic.stores.postgres.connections import Connections, Session
@@ -28,9 +27,8 @@ from mnemic.stores.postgres.database_access import DatabaseAccess, OpenDatabase
 from mnemic.stores.postgres.group_commit import GroupCommit
 from mnemic.stores.postgres.indexes import Indexes, Promotions
 from mnemic.stores.postgres.loose_reads import LooseReads, TransactionNeeded
-from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.maintenance import OwnerConnection
-from mnemic.stores.postgres.rows import Bodies, HashedTerms, place_of, places_of, storable
+from mnemic.stores.postgres.rows import Bodies, HashedTerms, LruMapping, place_of, places_of, storable
 from mnemic.stores.postgres.schema import reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import inside, load
@@ -197,7 +195,7 @@ class PostgresStore(JobTables, SingleReads):
     async def _find_space(self) -> VectorSpace:
         owner = OwnerConnection(self._access.owner_dsn, self._access.seconds, "mnemic")
         try:
-            found = await owner.run(embedding_spaces.present)
+            found = await owner.run(row_rewriting.present)
         finally:
             owner.close()
         if found is None:
@@ -326,26 +324,26 @@ class PostgresStore(JobTables, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
+        return await self._ready.as_owner(partial(row_rewriting.seal, sealer=self._sealer, tenant=tenant))
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return await self._ready.as_owner(partial(reseal.reseal, tenant=tenant, anew=anew))
+        return await self._ready.as_owner(partial(row_rewriting.reseal, tenant=tenant, anew=anew))
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.as_owner(partial(embedding_spaces.begin, space=space))
+        await self._ready.as_owner(partial(row_rewriting.begin, space=space))
         self._ready.next_space = space
 
     async def memories_without_vector(self, *, limit: int) -> list[Memory]:
         return await self._ready.as_owner(
-            partial(embedding_spaces.memories_without_vector, bodies=self._bodies, limit=limit)
+            partial(row_rewriting.memories_without_vector, bodies=self._bodies, limit=limit)
         )
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await self._ready.as_owner(partial(embedding_spaces.fill, filled=filled))
+        return await self._ready.as_owner(partial(row_rewriting.fill, filled=filled))
 
     async def switch_space(self) -> bool:
         before = self._ready
-        space = await before.as_owner(embedding_spaces.switch)
+        space = await before.as_owner(row_rewriting.switch)
         if space is None:
             return False
         self._opened = self._searching(before.database, space)

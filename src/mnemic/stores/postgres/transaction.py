@@ -29,11 +29,11 @@ from mnemic.stores.postgres.audit_chain import AuditAppender, TenantAppend, Usag
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
 from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.lru_mapping import LruMapping
 from mnemic.stores.postgres.maintenance import JOBS
 from mnemic.stores.postgres.rows import (
     Bodies,
     HashedTerms,
+    LruMapping,
     ScopeState,
     Words,
     Written,

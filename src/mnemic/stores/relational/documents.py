@@ -3,31 +3,147 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from mnemic.stores.codec import load
-from mnemic.stores.documents import (
-    accepts,
-    best_first,
-    document_of,
-    end_of,
-    keyword_scores,
-    list_matching,
-    namespace_of,
-    path_of,
-    texts_in,
-)
+import numpy as np
+
+from mnemic.errors import InvalidInput
+from mnemic.language.text.keywords import keyword_scores
+from mnemic.stores.codec import from_micros, load
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import (
+    Document,
     DocumentAnswer,
     DocumentOperation,
     FindDocuments,
     GetDocument,
     ListNamespaces,
     Namespace,
+    PutDocument,
     Vector,
+    checked_identifier,
 )
+from mnemic.types.filter_language import accepts, check_conditions, equal
+
+
+def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:
+    """Raise InvalidInput for arguments that no document store takes, before anything is done."""
+    checked_identifier(tenant, "tenant")
+    for operation in operations:
+        if isinstance(operation, FindDocuments):
+            check_conditions(operation.conditions)
+        if isinstance(operation, FindDocuments | ListNamespaces) and (operation.limit < 0 or operation.offset < 0):
+            raise InvalidInput("limit", hint="limit and offset count from 0")
+
+
+def last_puts(operations: Iterable[DocumentOperation]) -> list[PutDocument]:
+    """Return the last put to each key, in the order in which the keys were first put."""
+    return list({(one.namespace, one.key): one for one in operations if isinstance(one, PutDocument)}.values())
+
+
+def document_of(row: Sequence[Any]) -> Document:
+    """Return the document of a row: number, path, key, value, times of creation, change and expiry, score."""
+    _, path, key, value, created, updated, expires_at, score = row
+    created_at, updated_at = from_micros(created), from_micros(updated)
+    assert created_at is not None
+    assert updated_at is not None
+    return Document(
+        namespace=namespace_of(path),
+        key=key.decode() if isinstance(key, bytes) else key,
+        value=load(value),
+        created_at=created_at,
+        updated_at=updated_at,
+        expires_at=from_micros(expires_at),
+        score=score,
+    )
+
+
+def path_of(namespace: Namespace) -> str:
+    """Return a namespace as one text that is a prefix only of texts within the namespace."""
+    return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
+
+
+def namespace_of(path: str | bytes) -> Namespace:
+    """Return the namespace of `path_of`, as text or in UTF-8."""
+    text = path.decode() if isinstance(path, bytes) else path
+    return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in text.split("/")[:-1])
+
+
+def end_of(path: str) -> str:
+    """Return the first text, by characters, after everything under `path`, which is not the root."""
+    return path[:-1] + "0"  # "0" is the character after "/"
+
+
+__all__ = [
+    "accepts",
+    "best_first",
+    "check_conditions",
+    "cosines",
+    "equal",
+    "keyword_scores",
+    "list_matching",
+    "texts_in",
+]
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+
+def cosines(vectors: Mapping[int, Sequence[Vector]], vector: Vector) -> dict[int, float]:
+    """Return the best cosine of each row's vectors with `vector`; rows with vectors of another size are left out."""
+    rows = [(row, one) for row, many in vectors.items() for one in many if len(one) == len(vector)]
+    if not rows:
+        return {}
+    matrix = np.frombuffer(b"".join(one for _, one in rows), dtype="<f4").reshape(len(rows), -1)
+    scores = matrix @ np.frombuffer(vector, dtype="<f4")
+    best: dict[int, float] = {}
+    for (row, _), score in zip(rows, scores.tolist(), strict=True):
+        best[row] = max(score, best.get(row, score))
+    return best
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in JSON data, names of fields left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)
+
+
+def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> Sequence[tuple[Any, ...]]:
+    """Rows (their number in the first column) by score; those without a score come last, in their order."""
+    if not scores:
+        return rows
+    return sorted(rows, key=lambda row: -scores[row[0]] if row[0] in scores else float("inf"))
+
+
+# -- namespaces --------------------------------------------------------------------------------------------------------
+
+
+def list_matching(namespaces: Sequence[Namespace], wanted: ListNamespaces) -> list[Namespace]:
+    """Return the namespaces that `wanted` asks for."""
+    depth = wanted.max_depth
+    chosen = sorted({one if depth is None else one[:depth] for one in namespaces if _fits(one, wanted)})
+    return list(islice(chosen, wanted.offset, wanted.offset + wanted.limit))
+
+
+def _fits(namespace: Namespace, wanted: ListNamespaces) -> bool:
+    backwards = namespace[::-1]
+    return all(_begins(namespace, prefix) for prefix in wanted.prefixes) and all(
+        _begins(backwards, suffix[::-1]) for suffix in wanted.suffixes
+    )
+
+
+def _begins(namespace: Namespace, pattern: Namespace) -> bool:
+    return len(namespace) >= len(pattern) and all(
+        want in ("*", have) for want, have in zip(pattern, namespace, strict=False)
+    )
+
 
 VALUE, EXPIRES_AT, SCORE = 3, 6, 7
 """Places of columns in a row."""

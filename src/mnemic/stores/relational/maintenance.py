@@ -12,8 +12,7 @@ from mnemic.stores.audit_chain import decode_event
 from mnemic.stores.codec import moment_of, to_micros
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, Kind, OutboxEntry, Scope, StoredAnswer, Usage
-from mnemic.types.identity import first_id
-from mnemic.types.scope import scope_named
+from mnemic.types.scope import first_id, scope_named
 
 T = TypeVar("T")
 NOTHING: Mapping[str, tuple[int, int]] = {}

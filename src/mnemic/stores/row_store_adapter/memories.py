@@ -9,8 +9,16 @@ from typing import Protocol, runtime_checkable
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.database_backend import Row, RowReads
-from mnemic.stores.codec import DAMAGED, LoggedDamage, blob_check, body_check, damage_error, to_micros, vector_check
-from mnemic.stores.damage import earlier
+from mnemic.stores.codec import (
+    DAMAGED,
+    LoggedDamage,
+    blob_check,
+    body_check,
+    damage_error,
+    earlier,
+    to_micros,
+    vector_check,
+)
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.in_memory_reads import StoredMemories, TermCounts
 from mnemic.stores.row_store_adapter.tables import (

@@ -17,8 +17,7 @@ from mnemic.stores.in_memory_reads import InMemorySnapshot, StoredMemories
 from mnemic.stores.row_store_adapter import (
     audit_and_outbox,
     auxiliary_records,
-    embedding_spaces,
-    reencryption,
+    row_rewriting,
     tenant_scans,
 )
 from mnemic.stores.row_store_adapter.memories import RowCodec, ScopeCache
@@ -92,7 +91,7 @@ class LayeredStore(SingleReads):
 
     async def open(self, space: VectorSpace | None) -> None:
         await self._rows.open()
-        self._space = await self._rows.transact(lambda rows: embedding_spaces.claim(rows, space))
+        self._space = await self._rows.transact(lambda rows: row_rewriting.claim(rows, space))
 
     async def close(self) -> None:
         self._space = None
@@ -140,18 +139,18 @@ class LayeredStore(SingleReads):
         return await self._ready.read(read_one)
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.transact(lambda rows: embedding_spaces.begin(rows, space))
+        await self._ready.transact(lambda rows: row_rewriting.begin(rows, space))
 
     async def memories_without_vector(self, *, limit: int) -> list[Memory]:
         return await self._ready.read(
-            lambda rows: embedding_spaces.memories_without_vector(rows, self._scopes.rows, limit)
+            lambda rows: row_rewriting.memories_without_vector(rows, self._scopes.rows, limit)
         )
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await self._ready.transact(lambda rows: embedding_spaces.fill(rows, self._sealer, filled))
+        return await self._ready.transact(lambda rows: row_rewriting.fill(rows, self._sealer, filled))
 
     async def switch_space(self) -> bool:
-        space = await self._ready.transact(embedding_spaces.switch)
+        space = await self._ready.transact(row_rewriting.switch)
         if space is None:
             return False
         self._space = space
@@ -196,14 +195,14 @@ class LayeredStore(SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        sealed = await self._ready.transact(lambda rows: reencryption.seal(rows, self._sealer, tenant))
+        sealed = await self._ready.transact(lambda rows: row_rewriting.seal(rows, self._sealer, tenant))
         if sealed:
             # The plain text of encrypted rows must not stay readable in free pages.
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return await self._ready.transact(lambda rows: reencryption.reseal(rows, tenant, anew))
+        return await self._ready.transact(lambda rows: row_rewriting.reseal(rows, tenant, anew))
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         asked = partial(tenant_scans.traces, tenant=tenant, memory_ids=memory_ids, fingerprints=fingerprints)

@@ -36,7 +36,7 @@ from mnemic.stores.row_store_adapter.tables import (
     MemoryRow,
 )
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
-from mnemic.types.identity import first_id
+from mnemic.types.scope import first_id
 
 
 class _Over:

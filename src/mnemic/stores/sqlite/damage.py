@@ -9,9 +9,8 @@ from typing import Any
 import apsw
 
 from mnemic.ports.record_store import Damage
-from mnemic.stores.codec import blob_check, body_check, damage_error, text_check, vector_check
-from mnemic.stores.damage import UNREADABLE, in_columns
-from mnemic.stores.damage import placeholder as of_columns
+from mnemic.stores.codec import UNREADABLE, blob_check, body_check, damage_error, in_columns, text_check, vector_check
+from mnemic.stores.codec import placeholder as of_columns
 from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
 from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of

@@ -18,8 +18,16 @@ from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.event_loop_thread import OneProcess
 from mnemic.stores.codec import dump, to_micros
-from mnemic.stores.documents import best_first, check_batch, cosines, last_puts, path_of
-from mnemic.stores.relational.documents import SCORE, DocumentReads, Page
+from mnemic.stores.relational.documents import (
+    SCORE,
+    DocumentReads,
+    Page,
+    best_first,
+    check_batch,
+    cosines,
+    last_puts,
+    path_of,
+)
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.rows import asking, fetch

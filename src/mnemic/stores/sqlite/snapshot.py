@@ -14,8 +14,7 @@ import apsw
 
 from mnemic.errors import SpaceMismatch, StoreCorrupt
 from mnemic.language.text.analyse import parse_query
-from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
-from mnemic.stores.damage import earlier
+from mnemic.stores.codec import checked_vector, dump, earlier, to_micros, with_id
 from mnemic.stores.encryption import SearchData
 from mnemic.stores.in_memory_reads import snapshot_known_at
 from mnemic.stores.scope_index import Quoted

@@ -16,7 +16,7 @@ from mnemic.stores.codec import EXACT_UP_TO, check_secret
 from mnemic.stores.encryption import Sealer
 from mnemic.stores.relational.maintenance import JobTables
 from mnemic.stores.relational.statements import in_json
-from mnemic.stores.sqlite import embedding_spaces, maintenance, reseal
+from mnemic.stores.sqlite import maintenance, row_rewriting
 from mnemic.stores.sqlite.damage import find_damage
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, ReservedSpace, claim_space, immediate, typed_failures
 from mnemic.stores.sqlite.maintenance import OUTBOX
@@ -204,13 +204,13 @@ class SqliteStore(JobTables, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
-        sealed = await reseal.seal_rows(self._write, tenant)
+        sealed = await row_rewriting.seal_rows(self._write, tenant)
         if sealed:
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Reseal) -> int:
-        return await reseal.reseal_rows(self._write, tenant, anew)
+        return await row_rewriting.reseal_rows(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         # The bytes of the file are searched too: a row that is gone may still be readable in a free page or the log.
@@ -218,20 +218,20 @@ class SqliteStore(JobTables, SingleReads):
         return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
-        if await self._write(lambda opened: embedding_spaces.given_up(opened.writing, space)):
-            await embedding_spaces.remove_vectors(self._write)
-            await self._write(lambda opened: embedding_spaces.begin(opened.writing, space))
+        if await self._write(lambda opened: row_rewriting.given_up(opened.writing, space)):
+            await row_rewriting.remove_vectors(self._write)
+            await self._write(lambda opened: row_rewriting.begin(opened.writing, space))
 
     async def memories_without_vector(self, *, limit: int) -> list[Memory]:
         rows = self._ready.rows
-        return await self._read(lambda connection: embedding_spaces.memories_without_vector(connection, rows, limit))
+        return await self._read(lambda connection: row_rewriting.memories_without_vector(connection, rows, limit))
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await self._write(lambda opened: embedding_spaces.fill(opened.writing, opened.rows, filled))
+        return await self._write(lambda opened: row_rewriting.fill(opened.writing, opened.rows, filled))
 
     async def switch_space(self) -> bool:
         def change(opened: OpenFile) -> OpenFile | None:
-            space = embedding_spaces.switch(opened.writing)
+            space = row_rewriting.switch(opened.writing)
             if space is None:
                 return None
             # In the writer's own turn: the next writer meets the new space, and indexes without old vectors.
@@ -246,8 +246,8 @@ class SqliteStore(JobTables, SingleReads):
 
     async def clear_space(self) -> None:
         await self._close_spent()
-        if not await self._read(embedding_spaces.is_filling):
-            await embedding_spaces.remove_vectors(self._write)
+        if not await self._read(row_rewriting.is_filling):
+            await row_rewriting.remove_vectors(self._write)
 
     async def _close_spent(self) -> None:
         while self._spent:

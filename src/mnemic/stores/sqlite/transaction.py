@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import apsw
 
@@ -25,7 +27,9 @@ from mnemic.stores.codec import (
     with_id,
     with_key,
 )
-from mnemic.stores.sqlite.graph import relate
+from mnemic.stores.relational import graph
+from mnemic.stores.relational.statements import Ask, load
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, immediate, prepare, typed_failures
 from mnemic.stores.sqlite.index_files import drop
 from mnemic.stores.sqlite.maintenance import usage
 from mnemic.stores.sqlite.rows import (
@@ -35,6 +39,7 @@ from mnemic.stores.sqlite.rows import (
     PENDING_BY_FINGERPRINT,
     Rows,
     WrittenRow,
+    asking,
     fetch,
     find_place,
     mark_facets,
@@ -42,11 +47,76 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
+from mnemic.stores.sqlite.threads import Readers, Threads
+from mnemic.stores.store_verbs import run_through
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.memory import holds_graph
 
 if TYPE_CHECKING:
     from mnemic.ports import MarkLock
+
+
+T = TypeVar("T")
+
+_GRAPH = load("graph", "sqlite")
+
+
+class _Opened:
+    """An open file: one connection and thread that write, a few that read."""
+
+    def __init__(self, path: Path, readers: int) -> None:
+        with typed_failures():
+            self.busy = BusyHandler()
+            self.writing = prepare(path, durability="fast", busy=self.busy)
+            self.readers = Readers(lambda: connect(path, durability="fast"), threads=readers)
+        self.writer = Threads("mnemic-graph")
+
+    def close(self) -> None:
+        """Finish the running work, then release the file."""
+        self.writer.close()
+        self.readers.close()
+        self.writing.close()
+
+
+class SqliteGraph(graph.RelationalGraph[_Opened]):
+    """A `GraphStore` in the file at `path`, which a `SqliteStore` and other processes may have open as well.
+
+    `readers` of its calls read at once, one writes. The folder of `path` must exist.
+    """
+
+    def __init__(self, path: str | Path, *, readers: int = 2) -> None:
+        super().__init__()
+        self._path = Path(path).absolute()
+        self._reader_count = readers
+
+    async def _open_database(self) -> _Opened:
+        return await asyncio.to_thread(_Opened, self._path, self._reader_count)
+
+    async def _close_database(self, opened: _Opened) -> None:
+        await asyncio.to_thread(opened.close)
+
+    async def _read(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        def run(connection: apsw.Connection) -> T:
+            with typed_failures():
+                return run_through(work, asking(connection, _GRAPH))
+
+        return await (await self._ready()).readers.run(run)
+
+    async def _write(self, tenant: str, work: Callable[[Ask], Awaitable[None]]) -> None:
+        opened = await self._ready()
+
+        def run() -> None:
+            opened.busy.wait(BUSY_SECONDS)
+            with typed_failures(), immediate(opened.writing):
+                run_through(work, asking(opened.writing, _GRAPH))
+
+        await opened.writer.run(run)
+
+
+def relate(connection: apsw.Connection, memory: Memory) -> None:
+    """Replace the graph of `memory` by its current content, in the transaction that writes the memory."""
+    run_through(lambda ask: graph.relate(ask, memory, known=True), asking(connection, _GRAPH))
+
 
 Nearest = Callable[[Scope, Vector, int, float], list[tuple[Memory, float]]]
 

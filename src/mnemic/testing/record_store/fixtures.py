@@ -14,7 +14,7 @@ import pytest_asyncio
 from mnemic.ports import RecordStore, Transaction
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Level, Memory, Scope, Scored, Where
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 
 EMBEDDER = WordEmbedder(64)
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from mnemic.graph.entity_names import ME_NODE, name_key
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.ports import RecordStore
-from mnemic.ports.graph import GraphStore
+from mnemic.ports.further_stores import GraphStore
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.search import Searcher

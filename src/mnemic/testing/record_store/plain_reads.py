@@ -25,7 +25,7 @@ from mnemic.testing.record_store.fixtures import (
 )
 from mnemic.types import Kind, Level, Memory, Status, Where
 from mnemic.types.facets import MAX_FACETS, value_facet
-from mnemic.types.identity import new_id
+from mnemic.types.scope import new_id
 
 # ruff: noqa: D102
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note, require_new_file, table, write_private
+from mnemic.cli.terminal import Exit, note, require_new_file, table, write_private
 from mnemic.config import Settings
 from mnemic.plugins.extras import missing_extra
 from mnemic_server.credentials import ApiKeys

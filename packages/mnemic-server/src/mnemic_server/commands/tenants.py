@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.cli.failures import Exit, complain
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import ask_confirmation, pairs, require_new_file, table, write_json
+from mnemic.cli.terminal import Exit, ask_confirmation, complain, pairs, require_new_file, table, write_json
 from mnemic.maintenance.tenant_registry import Tenants, tenant_data, with_limits
 from mnemic.types.memory_kinds import kind_of
 from mnemic_server.credentials import COMMAND_LINE

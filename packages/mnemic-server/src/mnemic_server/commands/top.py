@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import pairs, table
+from mnemic.cli.terminal import Exit, pairs, table
 from mnemic.config.files import secret_named
 from mnemic.plugins.extras import missing_extra
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note, table
+from mnemic.cli.terminal import Exit, note, table
 from mnemic.plugins.extras import missing_extra
 from mnemic_server.webhooks import Webhooks, webhook_data
 

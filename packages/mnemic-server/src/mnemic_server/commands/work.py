@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.cli.failures import Exit
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
-from mnemic.cli.terminal import note
+from mnemic.cli.terminal import Exit, note
 from mnemic.errors import EmbedderFailed, StoreFailed
 from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.maintenance.tenant_registry import SLOTS

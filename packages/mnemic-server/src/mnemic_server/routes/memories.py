@@ -12,7 +12,7 @@ from mnemic.dispatch import BatchReceipts
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.json_output import hit_dict, memory_dict, profile_dict, rating_dict, receipt_dict, result_dict
 from mnemic.types import Memory, Origin, to_json
-from mnemic.types.measures import DEFAULT_PROFILE_TOKENS
+from mnemic.types.recall_limits import DEFAULT_PROFILE_TOKENS
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hide_quote, hits_shown, rating_shown, report_shown, result_shown
 from mnemic_server.library_value_bodies import parse_request

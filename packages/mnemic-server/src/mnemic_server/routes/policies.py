@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.maintenance.policies import PolicyVersion
 from mnemic.maintenance.tenant_engine import policy_bundle_of
+from mnemic.maintenance.tenant_registry import PolicyVersion
 from mnemic.policy.policy_file import policy_bundle_data, read_policy_bundle
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (

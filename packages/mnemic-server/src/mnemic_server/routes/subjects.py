@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.json_output import memory_dict
-from mnemic.maintenance.erasure_receipt import ErasureReceipt
+from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.requests import EraseKey
 from mnemic.write.limiter import subject_token
 from mnemic_server.access import (

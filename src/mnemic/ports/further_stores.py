@@ -1,12 +1,60 @@
-"""Requests of the engine to a graph: names, relations, walks."""
+"""Ports of the stores beside the record store: active conversations, documents of applications, graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
-from mnemic.types import Fragment, Neighbour, Node, Relation, Scope
+from mnemic.types import DocumentAnswer, DocumentOperation, Fragment, Message, Neighbour, Node, Relation, Scope
+
+
+class SessionStore(Protocol):
+    """Store of active conversations, which are volatile and expire."""
+
+    async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
+        """Add a message, keep the newest `keep`, and let the session end `ttl` from now, in one atomic step."""
+
+    async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
+        """Return the newest `limit` messages, oldest of them first; empty for 0."""
+
+    async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
+        """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else
+        change nothing and return False. The end of the session stays.
+        """
+
+    async def spoken_in(self, tenant: str, user: str | None) -> list[Scope]:
+        """Return the open sessions that contain messages of the user; None: all of the tenant."""
+
+    async def clear(self, scope: Scope) -> None:
+        """End the session."""
+
+    async def close(self) -> None:
+        """Release everything. May be called twice."""
+
+
+class DocumentStore(Protocol):
+    """An application's own JSON documents, by tenant, namespace and key; see `mnemic.types.documents`.
+
+    Its methods block, and may be called from any thread: its callers are frameworks with a synchronous and an
+    asynchronous face, and both must end in the same code.
+    """
+
+    def apply(
+        self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
+    ) -> list[DocumentAnswer]:
+        """Return one answer to each operation, in order, as of one moment: reads see the state before the batch, then
+        all writes are committed in one transaction; the last write of a key wins. All or nothing.
+
+        `created_at` stays when a document is replaced; no two `updated_at` of a tenant are equal. Raises InvalidInput
+        for a negative limit or an unknown operator, before anything is written.
+        """
+
+    def sweep(self, tenant: str) -> int:
+        """Delete the documents that have expired; return the number deleted."""
+
+    def close(self) -> None:
+        """Release everything. May be called twice."""
 
 
 class GraphStore(Protocol):

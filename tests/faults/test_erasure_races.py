@@ -34,7 +34,6 @@ from mnemic_server.tenant_erasure import erase_tenant
 from tests.faults.scale import FULL
 from tests.faults.stores import store_named
 
-ANA, OLGA = Actor(tenant="acme", user="ana", session="visit"), Actor(tenant="acme", user="olga")
 WORD = "quillfeather"
 SAID = f"I live in {WORD}ville and I am vegetarian."
 
@@ -75,13 +74,14 @@ class Model:
 
 
 class House:
-    """An engine in which the person is erased before the `nth` call of a port, or from then on beside the calls, which
-    take random `turns`; with `tenant` the tenant ends.
+    """An engine in which a person of `acme` is erased before the `nth` call of a port, or from then on beside
+    the calls, which take random `turns`; with `tenant` the tenant ends.
     """
 
     def __init__(
-        self, store: RecordStore, nth: int, *, tenant: bool, model: bool, turns: random.Random | None = None
+        self, store: RecordStore, acme: str, nth: int, *, tenant: bool, model: bool, turns: random.Random | None = None
     ) -> None:
+        self.ana, self.olga = Actor(tenant=acme, user="ana", session="visit"), Actor(tenant=acme, user="olga")
         self.store, self.sessions, self.clock = store, InProcessSessions(SystemClock()), SystemClock()
         self.nth, self.calls, self.complete = nth, 0, False
         self._tenant, self._busy, self._turns = tenant, False, turns
@@ -119,10 +119,10 @@ class House:
 
     async def _erase(self, store: Any) -> None:
         if self._tenant:
-            receipts = await erase_tenant(store, self.clock, actor=OLGA, sessions=self.sessions)
+            receipts = await erase_tenant(store, self.clock, actor=self.olga, sessions=self.sessions)
             self.complete = all(one.complete for one in receipts)
         else:
-            self.complete = (await erase(store, self.clock, "ana", actor=OLGA, sessions=self.sessions)).complete
+            self.complete = (await erase(store, self.clock, "ana", actor=self.olga, sessions=self.sessions)).complete
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
@@ -133,63 +133,63 @@ class House:
 
     async def words_left(self) -> list[str]:
         """The person's words in any place of the store, or of a conversation."""
-        places = [one async for one in _texts(self.store)]
-        for scope in await self.sessions.spoken_in("acme", "ana"):
+        places = [one async for one in _texts(self.store, self.ana.tenant)]
+        for scope in await self.sessions.spoken_in(self.ana.tenant, "ana"):
             places += [f"session: {one.content}" for one in await self.sessions.tail(scope, limit=200)]
         return [one for one in places if WORD in one.casefold()]
 
 
-async def _texts(store: RecordStore) -> Any:
-    for memory in await store.scan("acme", statuses=list(Status), limit=500):
+async def _texts(store: RecordStore, tenant: str) -> Any:
+    for memory in await store.scan(tenant, statuses=list(Status), limit=500):
         yield f"memory: {memory.content} {dict(memory.data)}"
-    for name, value in (await store.marks("acme", "")).items():
+    for name, value in (await store.marks(tenant, "")).items():
         yield f"mark: {name} {value}"
-    for event in await store.audit("acme", limit=500):
+    for event in await store.audit(tenant, limit=500):
         yield f"audit: {event.action} {dict(event.detail)}"
 
 
 async def add(house: House) -> None:
-    await house.engine.add(SAID, actor=ANA, data={"place": WORD})
+    await house.engine.add(SAID, actor=house.ana, data={"place": WORD})
 
 
 async def add_many(house: House) -> None:
-    await house.engine.add_many([Candidate(content=SAID), Candidate(content=f"{WORD} again")], actor=ANA)
+    await house.engine.add_many([Candidate(content=SAID), Candidate(content=f"{WORD} again")], actor=house.ana)
 
 
 async def record(house: House) -> None:
-    await house.engine.record([SAID], actor=ANA)
+    await house.engine.record([SAID], actor=house.ana)
 
 
 async def capture(house: House) -> None:
-    await house.engine.capture(SAID, actor=ANA)
+    await house.engine.capture(SAID, actor=house.ana)
 
 
 async def capture_many(house: House) -> None:
-    await house.engine.capture_many([SAID, f"My sister lives in {WORD}burg."], actor=ANA)
+    await house.engine.capture_many([SAID, f"My sister lives in {WORD}burg."], actor=house.ana)
 
 
 async def remember(house: House) -> None:
-    await house.engine.remember([{"role": "user", "content": SAID}], actor=ANA)
+    await house.engine.remember([{"role": "user", "content": SAID}], actor=house.ana)
 
 
 async def run(house: House) -> None:
-    await house.engine.run(message=SAID, goal=f"Where is {WORD}ville?", actor=ANA)
+    await house.engine.run(message=SAID, goal=f"Where is {WORD}ville?", actor=house.ana)
 
 
 async def update(house: House) -> None:
-    made = await house.engine.add("I like tea.", actor=ANA)
-    await house.engine.update(made.memory_id or "", SAID, actor=ANA)
+    made = await house.engine.add("I like tea.", actor=house.ana)
+    await house.engine.update(made.memory_id or "", SAID, actor=house.ana)
 
 
 async def read_later(house: House) -> None:
     later = BackgroundCapture(house.engine, gathering_seconds=0)
-    await later.put(Message(role="user", content=SAID), actor=ANA)
+    await later.put(Message(role="user", content=SAID), actor=house.ana)
     await later.wait_until_read()
     await later.stop()
 
 
 async def import_part(house: House) -> None:
-    await take_part(house.engine, ANA, "i1", 0, [Candidate(content=SAID)])
+    await take_part(house.engine, house.ana, "i1", 0, [Candidate(content=SAID)])
 
 
 async def import_file(house: House) -> None:
@@ -197,15 +197,15 @@ async def import_file(house: House) -> None:
     items = [
         Item(place=str(at), conversation="c", content=Message(role="user", content=one)) for at, one in enumerate(said)
     ]
-    await Intake(engine=house.engine, actor=ANA).take(iter(items), lambda _: None)
+    await Intake(engine=house.engine, actor=house.ana).take(iter(items), lambda _: None)
 
 
 async def talk(house: House) -> None:
-    await ShortTermMemory(house.engine, ANA, async_mode()).append("user", SAID)
+    await ShortTermMemory(house.engine, house.ana, async_mode()).append("user", SAID)
 
 
 async def fold(house: House) -> None:
-    view = ShortTermMemory(house.engine, ANA, async_mode())
+    view = ShortTermMemory(house.engine, house.ana, async_mode())
     with house.undisturbed():  # what is said after an erasure is new
         for _ in range(3):
             await view.append("user", f"{SAID} " * 20)
@@ -213,50 +213,54 @@ async def fold(house: House) -> None:
 
 
 async def consolidate(house: House) -> None:
-    await house.engine.add_many([Candidate(content=f"{WORD} has {n} mills and a bakery.") for n in "abc"], actor=ANA)
-    await house.engine.consolidate(actor=ANA)
+    await house.engine.add_many(
+        [Candidate(content=f"{WORD} has {n} mills and a bakery.") for n in "abc"], actor=house.ana
+    )
+    await house.engine.consolidate(actor=house.ana)
 
 
 async def maintain(house: House) -> None:
-    await house.engine.add(SAID, actor=ANA)
-    await house.engine.maintain(actor=ANA)
+    await house.engine.add(SAID, actor=house.ana)
+    await house.engine.maintain(actor=house.ana)
 
 
 async def approve(house: House) -> None:
-    await house.engine.add(SAID, actor=ANA, key="home_city", confidence=0.2)
-    for one in await house.engine.reviews(actor=ANA):
-        await house.engine.approve(one.memory.memory_id, actor=OLGA)
+    await house.engine.add(SAID, actor=house.ana, key="home_city", confidence=0.2)
+    for one in await house.engine.reviews(actor=house.ana):
+        await house.engine.approve(one.memory.memory_id, actor=house.olga)
 
 
 async def consent(house: House) -> None:
-    await house.engine.grant_consent(WORD, actor=ANA)
+    await house.engine.grant_consent(WORD, actor=house.ana)
 
 
 async def relate(house: House) -> None:
-    await EntityMemory(house.engine, ANA, async_mode()).relate("me", "friend", f"{WORD} Robert")
+    await EntityMemory(house.engine, house.ana, async_mode()).relate("me", "friend", f"{WORD} Robert")
 
 
 async def trait(house: House) -> None:
-    await PersonaMemory(house.engine, ANA, async_mode()).learn(f"Answers with a {WORD}.")
+    await PersonaMemory(house.engine, house.ana, async_mode()).learn(f"Answers with a {WORD}.")
 
 
 async def episode(house: House) -> None:
     steps = [{"action": "call", "result": WORD, "ok": False}]
-    await EpisodicMemory(house.engine, ANA, async_mode()).record(task=f"Rent {WORD}", steps=steps, outcome="failure")
+    await EpisodicMemory(house.engine, house.ana, async_mode()).record(
+        task=f"Rent {WORD}", steps=steps, outcome="failure"
+    )
 
 
 async def undo(house: House) -> None:
     with house.undisturbed():
-        await house.engine.add(f"{WORD}ville", actor=ANA, key="home_city")
-        made = await house.engine.add("Oslo", actor=ANA, key="home_city")
-    await house.engine.undo(made.memory_id or "", actor=ANA)
+        await house.engine.add(f"{WORD}ville", actor=house.ana, key="home_city")
+        made = await house.engine.add("Oslo", actor=house.ana, key="home_city")
+    await house.engine.undo(made.memory_id or "", actor=house.ana)
 
 
 async def rollback(house: House) -> None:
     with house.undisturbed():
-        made = await house.engine.add(SAID, actor=ANA)
-        await house.engine.update(made.memory_id or "", "I like tea.", actor=ANA)
-    await house.engine.rollback(made.memory_id or "", 1, actor=ANA)
+        made = await house.engine.add(SAID, actor=house.ana)
+        await house.engine.update(made.memory_id or "", "I like tea.", actor=house.ana)
+    await house.engine.rollback(made.memory_id or "", 1, actor=house.ana)
 
 
 VERBS: Sequence[Callable[[House], Awaitable[None]]] = (
@@ -268,11 +272,11 @@ MODELS: Mapping[str, bool] = {"rules": False, "model": True}
 
 @pytest.fixture(params=("inprocess", "sqlite", "postgres") if FULL else ("inprocess", "sqlite"))
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], RecordStore]:
-    """An empty store."""
+    """An empty store; of PostgreSQL the same one again, as the points differ in their tenant."""
 
     def make(number: int) -> RecordStore:
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        folder = tmp_path / ("" if request.param == "postgres" else str(number))
+        folder.mkdir(exist_ok=True)
         return store_named(request, folder, durability="fast")
 
     return make
@@ -286,7 +290,7 @@ async def test_an_erasure_at_any_point_of_a_verb_is_followed_by_no_word(
 ) -> None:
     nth, step = 1, 1 if FULL else 3
     while True:
-        house = House(new_store(nth), nth, tenant=tenant, model=model)
+        house = House(new_store(nth), f"acme{nth}", nth, tenant=tenant, model=model)
         async with house.engine:
             house.calls = 0
             with suppress(MnemicError):
@@ -306,7 +310,8 @@ async def test_an_erasure_beside_a_verb_is_followed_by_no_word(
 ) -> None:
     for seed in range(200 if FULL else 4):
         turns = random.Random(f"{verb.__name__} {tenant} {seed}")
-        house = House(new_store(seed), turns.randrange(1, 12), tenant=tenant, model=seed % 2 == 1, turns=turns)
+        nth, model = turns.randrange(1, 12), seed % 2 == 1
+        house = House(new_store(seed), f"acme{seed}", nth, tenant=tenant, model=model, turns=turns)
         async with house.engine:
             house.calls = 0
             with suppress(MnemicError):

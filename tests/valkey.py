@@ -111,9 +111,10 @@ class ValkeyCluster:
             "--cluster-require-full-coverage",
             "no",
         )
-        self.masters = [ValkeyServer(*options, "--cluster-port", str(free_port())) for _ in range(3)]
+        self._options = options
+        self.masters = [self._server() for _ in range(3)]
         count = len(self.masters) if replicated else 0
-        self.replicas = [ValkeyServer(*options, "--cluster-port", str(free_port())) for _ in range(count)]
+        self.replicas = [self._server() for _ in range(count)]
 
     @property
     def url(self) -> str:
@@ -134,6 +135,32 @@ class ValkeyCluster:
         for master, replica in zip(self.masters, self.replicas, strict=False):
             replica.ask("CLUSTER REPLICATE", master.ask("CLUSTER MYID").decode())
             _until(partial(_follows, replica), "a replica")
+
+    def join(self) -> ValkeyServer:
+        """Start one more master, without slots, and return it once all know of it."""
+        self.masters.append(self._server())
+        self.masters[-1].start()
+        bus = self.masters[0].ask("CONFIG", "GET", "cluster-port")[1].decode()
+        self.masters[-1].ask("CLUSTER MEET", "127.0.0.1", self.masters[0].port, bus)
+        _until(lambda: all(self._whole(server) for server in self.masters), "the new master")
+        return self.masters[-1]
+
+    def begin_move(self, key: str, source: ValkeyServer, target: ValkeyServer) -> int:
+        """Begin to move the slot of `key`, and move what is in it; return the slot, which is still the source's."""
+        slot = int(source.ask("CLUSTER KEYSLOT", key))
+        target.ask("CLUSTER SETSLOT", slot, "IMPORTING", source.ask("CLUSTER MYID").decode())
+        source.ask("CLUSTER SETSLOT", slot, "MIGRATING", target.ask("CLUSTER MYID").decode())
+        for one in source.ask("CLUSTER GETKEYSINSLOT", slot, 100):
+            source.ask("MIGRATE", "127.0.0.1", target.port, one, 0, 5000)
+        return slot
+
+    def end_move(self, slot: int, source: ValkeyServer, target: ValkeyServer) -> None:
+        """Give a slot that was moved to its new master."""
+        for server in (target, source):
+            server.ask("CLUSTER SETSLOT", slot, "NODE", target.ask("CLUSTER MYID").decode())
+
+    def _server(self) -> ValkeyServer:
+        return ValkeyServer(*self._options, "--cluster-port", str(free_port()))
 
     def stop(self) -> None:
         for server in (*self.masters, *self.replicas):

@@ -64,6 +64,7 @@ CONSENT_REQUIRED = "consent_required"
 QUOTA_EXCEEDED = "quota_exceeded"
 RETENTION_DENIED = "retention_denied"
 PII_BLOCKED = "pii_blocked"
+NOTHING_LEFT = "nothing_left"
 SOURCES_GONE = "sources_gone"
 
 # A memory waits for review

@@ -412,7 +412,7 @@ class Reveal(Request[Any]):
 
 
 PARAMETERS: dict[str, str] = {
-    "as_of": "A time: statements that were true then. Without a zone it is read as UTC.",
+    "as_of": "A time: statements that were true then. With its zone, or a date: its beginning in UTC.",
     "asked_at": "Reference time for phrases such as `last week` in the query; null: now.",
     "before": "Cursor: `next` of the previous page.",
     "categories": "Only memories of these categories.",
@@ -421,23 +421,23 @@ PARAMETERS: dict[str, str] = {
     "data": "Data fields to store with the memory, as a JSON object.",
     "dry_run": "Change nothing and report what would change.",
     "expected_version": "Fail unless the memory is still at this version.",
-    "happened_from": "Only events from this time on. Without a zone it is read as UTC.",
-    "happened_to": "Only events before this time. Without a zone it is read as UTC.",
+    "happened_from": "Only events from this time on. With its zone, or a date: its beginning in UTC.",
+    "happened_to": "Only events before this time. With its zone, or a date: its beginning in UTC.",
     "key": "Key to store the content under, such as `seat`.",
     "keys": "Only memories under these keys.",
     "kinds": "Only memories of these kinds.",
-    "known_at": "A time: memories as they were stored then. Without a zone it is read as UTC.",
+    "known_at": "A time: memories as they were stored then. With its zone, or a date: its beginning in UTC.",
     "levels": "Only memories at these levels.",
     "limit": "Maximum number of results.",
     "max_tokens": "Maximum number of tokens.",
     "min_score": "The minimum relevance of a hit, 0 to 1; its minimum score where the relevance is unknown.",
-    "occurred_at": "Time of the event. Without a zone it is read as UTC.",
+    "occurred_at": "Time of the event. With its zone, or a date: its beginning in UTC.",
     "preference_bias": "Boost the policy's preference keys.",
     "profile_tokens": "Tokens of the user's profile that come first, whatever is asked; 0: what bears on it.",
     "query": "The question or search text.",
     "top_k": "Maximum number of results.",
-    "valid_from": "Time from which the statement was true. Without a zone it is read as UTC.",
-    "valid_to": "Time until which the statement was true. Without a zone it is read as UTC.",
+    "valid_from": "Time from which the statement was true. With its zone, or a date: its beginning in UTC.",
+    "valid_to": "Time until which the statement was true. With its zone, or a date: its beginning in UTC.",
     "where": "Only memories whose `data` meets this filter, a JSON object: values, and operators such as `$gte`.",
 }
 """The meaning of each field of a request: help of the command line, and descriptions in the service's OpenAPI."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
+from mnemic.types import Outcome
 
 NOT_KEPT = {
     "gossip": (
@@ -150,3 +151,39 @@ def test_a_birthday_leaves_the_age(manager: MemoryManager) -> None:
 )
 def test_the_name_of_ones_own_is_kept(manager: MemoryManager, said: str) -> None:
     assert [receipt.outcome for receipt in manager.capture(said).receipts] == ["created"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD.",
+        "The wifi password at the cabin is hunter2.",
+        "Remember that the PIN of my card is 4921.",
+        "Mein Passwort ist Sommer2024.",
+        "Mi contraseña es Gato2020!",
+        "Le mot de passe du wifi à la cave est loutre31.",
+        "La password del wifi in cantina è lontra31.",
+        "A senha do wifi da casa é lontra31.",
+        "Het wachtwoord van de wifi in huis is otter-31.",
+    ],
+)
+def test_a_statement_of_which_only_its_secret_was_the_content_is_not_kept(said: str, tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        report = memory.capture(said)
+        assert [(one.outcome, one.reason) for one in report.receipts] == [(Outcome.BLOCKED, "nothing_left")]
+        assert memory.list() == []
+        assert memory.add(said).outcome is Outcome.CREATED  # what is given word for word is the caller's choice
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My password is hunter2 and I live in Oslo.",
+        "Login: sam / pw: Qwerty!9",
+        "My email is ana@example.org.",
+        "I keep the spare key of the cabin in the blue box, and its code is 4921-77.",
+    ],
+)
+def test_what_says_more_than_its_secret_is_kept(said: str, tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        assert any(one.memory_id for one in memory.capture(said).receipts)

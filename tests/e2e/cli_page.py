@@ -13,7 +13,7 @@ from mnemic.cli.lazy_loading import common_options
 CONTEXT = click.Context(cli, info_name="mnemic")
 OFTEN = 2
 """An option that so many commands have in the same words is explained once, above them."""
-ZONE = " Without a zone it is read as UTC."
+ZONE = " With its zone, or a date: its beginning in UTC."
 """Said once, at the head of the page."""
 
 

@@ -208,11 +208,7 @@ async def test_an_erasure_finds_every_conversation_whichever_master_was_lost_and
 ) -> None:
     sessions = RedisSessions(RedisLink(cluster.url, seconds=5))
     async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), sessions=sessions) as engine:
-        for number in range(15):
-            told = Message(role="user", content="I am diabetic.", author="ana")
-            await sessions.append(
-                Scope(tenant=ANA.tenant, level=Level.SESSION, owner=f"s{number}"), told, ttl=HOUR, keep=9
-            )
+        await _told_in(sessions, 15)
         lost = cluster.masters[place]
         await asyncio.to_thread(lost.kill)
         with pytest.raises((StoreBusy, StoreUnavailable)):
@@ -229,6 +225,55 @@ async def test_an_erasure_finds_every_conversation_whichever_master_was_lost_and
         assert (await engine.erase("ana", actor=ANA)).complete
     assert [_conversations(master) for master in cluster.masters] == [[], [], []]
     await sessions.close()
+
+
+async def test_an_erasure_misses_no_conversation_that_moves_to_a_master_which_was_looked_at_before(
+    cluster: ValkeyCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = RedisLink(cluster.url, seconds=5)
+    sessions, (first, _, last) = RedisSessions(link), cluster.masters
+    moved: list[int] = []
+
+    async def one_after_the_other(match: str, count: int) -> AsyncIterator[bytes]:
+        """Look at each master in turn; before the last one its conversations move to the first."""
+        for master in cluster.masters:
+            if master is last and not moved:
+                moved.extend([cluster.begin_move(key, last, first) for key in _conversations(last)])
+            for key in master.ask("KEYS", match):
+                yield key
+
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), sessions=sessions) as engine:
+        await _told_in(sessions, 15)
+        monkeypatch.setattr(link._client, "scan_iter", one_after_the_other)
+        with pytest.raises(StoreBusy, match="store_busy:redis:slots"):  # they are still moving
+            await engine.erase("ana", actor=ANA)
+        assert moved
+        for slot in moved:
+            cluster.end_move(slot, last, first)
+        assert (await engine.erase("ana", actor=ANA)).complete
+    assert [_conversations(master) for master in cluster.masters] == [[], [], []]
+
+
+async def test_an_erasure_finds_the_conversations_of_a_master_that_joined(
+    cluster: ValkeyCluster, tmp_path: Path
+) -> None:
+    sessions = RedisSessions(RedisLink(cluster.url, seconds=5))
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder(), sessions=sessions) as engine:
+        await _told_in(sessions, 15)
+        source, joined = cluster.masters[0], await asyncio.to_thread(cluster.join)
+        for key in _conversations(source):
+            cluster.end_move(cluster.begin_move(key, source, joined), source, joined)
+        assert _conversations(joined)
+        assert (await engine.erase("ana", actor=ANA)).complete
+    assert [_conversations(master) for master in cluster.masters] == [[], [], [], []]
+
+
+async def _told_in(sessions: RedisSessions, count: int) -> None:
+    """A message of Ana in each of so many conversations."""
+    for number in range(count):
+        told = Message(role="user", content="I am diabetic.", author="ana")
+        scope = Scope(tenant=ANA.tenant, level=Level.SESSION, owner=f"s{number}")
+        await sessions.append(scope, told, ttl=HOUR, keep=9)
 
 
 def _conversations(master: ValkeyServer) -> list[str]:

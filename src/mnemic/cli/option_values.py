@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
@@ -48,23 +49,25 @@ class Word(click.ParamType[str]):
 
 
 class Moment(click.ParamType["datetime"]):
-    """A date or a time in ISO 8601; without a time zone it is UTC."""
+    """A time with its zone in ISO 8601, or a date: the beginning of that day in UTC."""
 
     name = "when"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Return the moment, aware. Raises InvalidInput (`invalid_input:<option>`)."""
-        from datetime import UTC, datetime
+        from datetime import UTC, date, datetime, time
 
         if isinstance(value, datetime):
             return value
-        try:
-            found = datetime.fromisoformat(value)
-        except (TypeError, ValueError):
-            written = param.opts[0].lstrip("-").replace("-", "_") if param is not None else self.name
-            hint = "expected a date such as 2026-03-04 or 2026-03-04T09:30:00Z"
-            raise InvalidInput(written, hint=hint) from None
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        with suppress(TypeError, ValueError):
+            return datetime.combine(date.fromisoformat(value), time(tzinfo=UTC))
+        with suppress(TypeError, ValueError):
+            if (found := datetime.fromisoformat(value)).tzinfo is not None:
+                return found
+        written = param.opts[0].lstrip("-").replace("-", "_") if param is not None else self.name
+        raise InvalidInput(
+            written, hint="expected a date such as 2026-03-04, or a time with its zone: 2026-03-04T09:30:00Z"
+        )
 
 
 KIND = Word("kind", KINDS)

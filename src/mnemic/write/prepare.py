@@ -21,13 +21,15 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.language.sentences.clauses import clauses
 from mnemic.language.text.normalise import nfkc
 from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, lifetime
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.redaction_policy import RedactionRules
-from mnemic.reason_codes import PII_BLOCKED
+from mnemic.reason_codes import NOTHING_LEFT, PII_BLOCKED
 from mnemic.redact import redactor as library
+from mnemic.redact.languages import ARE
 from mnemic.redact.types import InvalidRules, Redaction, Unredactable
 from mnemic.types import (
     ATTACHMENT,
@@ -289,6 +291,17 @@ class Redactor(library.Redactor):
 # -- the step --------------------------------------------------------------------------------------
 
 
+_BARE_SECRET = re.compile(
+    rf"\W{{0,3}}(?:[^\[\]:=]{{0,160}}?(?:\s{ARE}\s|[:=\u2010-\u2015-])\s{{0,3}})?\[SECRET#[0-9a-f]{{12}}\]"
+    rf"(?:\s{ARE}\s[^\[\]]{{0,160}})?\W{{0,3}}"
+)
+"""A name or nothing, and the marker of a secret in the place of what is said of it."""
+
+
+def _is_bare_secret(content: str) -> bool:
+    return _BARE_SECRET.fullmatch(content) is not None and len(clauses(content)) == 1
+
+
 @dataclass(frozen=True, slots=True)
 class Redacted:
     """A candidate without personal data, the entities that were found in its texts and replaced, those that policy
@@ -307,8 +320,11 @@ class Redacted:
 
     @property
     def blocked_reason(self) -> str | None:
-        """The reason why it must not be stored: `pii_blocked:<ENTITY>`."""
-        return f"{PII_BLOCKED}:{self.blocked[0]}" if self.blocked else None
+        """The reason why it is not stored: `pii_blocked:<ENTITY>`, or `nothing_left` of what was read in a message."""
+        if self.blocked:
+            return f"{PII_BLOCKED}:{self.blocked[0]}"
+        read = self.candidate.source.quote is not None and self.candidate.key is None
+        return NOTHING_LEFT if read and not self.tokens and _is_bare_secret(self.candidate.content) else None
 
     @property
     def counts(self) -> str:

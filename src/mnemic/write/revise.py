@@ -11,7 +11,20 @@ from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.ports import Reads, RecordStore
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
-from mnemic.types import SHARED, Actor, AuditEvent, Candidate, Memory, Origin, Outcome, Scope, Source, Status
+from mnemic.types import (
+    ATTACHMENT,
+    FILE_BYTES,
+    SHARED,
+    Actor,
+    AuditEvent,
+    Candidate,
+    Memory,
+    Origin,
+    Outcome,
+    Scope,
+    Source,
+    Status,
+)
 from mnemic.types.writes import AUDIT_END
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, pass_gate, receipt_of, unchanged_line, write_decision
@@ -46,8 +59,18 @@ def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Ca
     """Return the candidate that replaces the text of `known` by `content`. The old quote supports no other words."""
     if content == known.content:
         return replace(candidate_of(known), source=replace(known.source, origin=origin))
-    source = Source(origin=origin, session=actor.session, speaker=known.source.speaker)
+    file = known.source.ref if known.category == ATTACHMENT else None
+    source = Source(origin=origin, ref=file, session=actor.session, speaker=known.source.speaker)
     return replace(candidate_of(known), content=content, source=source)
+
+
+def with_bytes(revised: Candidate, known: Memory) -> Candidate:
+    """Return a correction with the bytes of the file that `known` is about, if its data leaves them out, as a list
+    does; data in which they are null removes them.
+    """
+    if revised.category != ATTACHMENT or FILE_BYTES not in known.data or FILE_BYTES in revised.data:
+        return revised
+    return replace(revised, data={**revised.data, FILE_BYTES: known.data[FILE_BYTES]})
 
 
 _SAID = ("content", "key", "category", "context", "data", "confidence", "occurred_at", "valid_from", "valid_to")

@@ -56,6 +56,17 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
     await expect(page.get_by_text("Bergen")).to_have_count(0)
 
 
+async def test_a_value_is_undone_with_the_sentence_that_it_was_read_from(page: Page) -> None:
+    await say(page, "I moved to Bergen on 3 May 2026.")
+    rows = page.locator("li.row.read")
+    await expect(rows).to_have_count(2)
+    await page.get_by_role("button", name="Undo: Bergen", exact=True).click()
+    await expect(page.locator("li.row.undone")).to_have_count(2)
+    await visit(page, "mine")
+    await expect(page.get_by_text("Oslo").first).to_be_visible()
+    await expect(page.get_by_text("Bergen")).to_have_count(0)
+
+
 async def test_an_entry_of_the_block_is_rated_beside_it_and_on_the_page_of_what_the_model_was_shown(page: Page) -> None:
     await say(page, "Where do I live?")
     await page.get_by_text("Why each memory is in it").click()

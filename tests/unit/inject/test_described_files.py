@@ -238,6 +238,20 @@ async def test_lists_and_searches_leave_the_bytes_of_a_file_where_they_are(tmp_p
         assert any(one.data.get(FILE_BYTES) == "mine" for one in await memory.list())
 
 
+async def test_data_corrected_as_a_list_shows_it_costs_no_bytes(tmp_path: Path) -> None:
+    large = bytes(range(256)) * 500
+    async with asked(store=str(tmp_path / "a.db"), files="keep") as (memory, _):
+        await memory.capture(said("This is Rex.", image(large)))
+        (listed,) = [one for one in await memory.list() if one.category == "attachment"]
+        await memory.update(listed.memory_id, "Sent a picture of Rex")
+        await memory.update(listed.memory_id, data={**listed.data, "album": "dogs"})
+        kept = await memory.get(listed.memory_id)
+        assert (kept.content, kept.data["album"], kept.data["shows"]) == ("Sent a picture of Rex", "dogs", SHOWS)
+        assert kept.data[FILE_BYTES] == b64(large)
+        await memory.update(listed.memory_id, data={**listed.data, FILE_BYTES: None})
+        assert (await memory.get(listed.memory_id)).data[FILE_BYTES] is None
+
+
 async def test_sealed_bytes_come_back_whole_and_are_nowhere_in_clear(tmp_path: Path) -> None:
     key = tmp_path / "master.key"
     key.write_text(b64(bytes(range(32))) + "\n", encoding="ascii")

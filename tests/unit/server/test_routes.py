@@ -238,7 +238,13 @@ async def test_without_a_credential_nothing_is_said(running: Running, header: st
         ("/v1/search", {"query": "x", "top_k": 1_000_000_000}, "invalid_input:top_k"),
         ("/v1/memories/batch", {"memories": []}, "invalid_input:memories"),
         ("/v1/capture", {"message": ""}, "invalid_input:message"),
-        ("/v1/capture", {"message": {"role": "user"}}, "invalid_input:message"),
+        ("/v1/capture", {"message": {"role": "user"}}, "invalid_input:message.content"),
+        ("/v1/capture", {"message": {"content": "x", "rol": "user"}}, "invalid_input:message.rol"),
+        ("/v1/capture", {"message": {"content": [7]}}, "invalid_input:message.content.0"),
+        ("/v1/capture/batch", {"messages": [{"content": "x"}, {"content": 7}]}, "invalid_input:messages.1.content"),
+        ("/v1/messages", {"messages": [{"content": [3]}]}, "invalid_input:messages.0.content.0"),
+        ("/v1/search", {"query": "x", "kinds": ["long_term", "odd"]}, "invalid_input:kinds.1"),
+        ("/v1/search", {"query": "x", "as_of": "soon"}, "invalid_input:as_of"),
     ],
 )
 async def test_what_does_not_fit_is_refused_by_name(running: Running, path: str, body: Any, reason: str) -> None:
@@ -366,7 +372,7 @@ async def test_a_list_keeps_to_a_time(running: Running) -> None:
     await added(running, ana, key=None, content="Went to Turku.", occurred_at="2024-05-03T00:00:00Z")
     for bounds, words in (
         ({"happened_from": "2024-05-02T00:00:00Z"}, ["Went to Turku."]),
-        ({"happened_to": "2024-05-02T00:00:00"}, ["Went to Oslo."]),
+        ({"happened_to": "2024-05-02T02:00:00+02:00"}, ["Went to Oslo."]),
         ({"happened_from": "2024-05-02", "happened_to": "2024-05-03"}, []),
     ):
         page = (await running.client.get("/v1/memories", params=bounds, headers=ana)).json()
@@ -382,6 +388,21 @@ async def test_a_list_keeps_to_a_time(running: Running) -> None:
         assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:window")
     gone = await running.client.post("/v1/memories/forget", json={"happened_to": "2024-05-02T00:00:00Z"}, headers=ana)
     assert len(gone.json()["memory_ids"]) == 1
+
+
+async def test_a_time_of_day_without_its_zone_is_refused_as_in_the_library(running: Running) -> None:
+    ana, naive = await running.caller("reader", "writer"), "2024-05-02T00:00:00"
+    get, post = running.client.get, running.client.post
+    for name in ("as_of", "known_at", "happened_from"):
+        for refused in (
+            await get("/v1/memories", params={name: naive}, headers=ana),
+            await post("/v1/search", json={"query": "Oslo", name: naive}, headers=ana),
+        ):
+            assert (refused.status_code, refused.json()["reason"]) == (422, f"invalid_input:{name}")
+            assert "zone" in refused.json()["detail"]
+    said = {"content": "I moved to Oslo yesterday.", "sent_at": naive}
+    refused = await post("/v1/capture", json=said, headers=ana)
+    assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:sent_at")
 
 
 async def test_a_listing_is_filtered_and_continued(running: Running) -> None:

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -115,10 +116,7 @@ async def _refusal_response(_: Request, failure: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
-    first = failure.errors()[0]
-    # Of a field with several forms the first form is named behind it, by a type and not by a name.
-    parts = [str(part) for part in first["loc"][1:] if _NAME.fullmatch(str(part))]
-    place = ".".join(parts) or str(first["loc"][0])
+    first, place = _nearest(failure)
     status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
     reason = "json" if first["type"] == "json_invalid" else place
     # Without a content type, every model receives a body as bytes.
@@ -127,8 +125,38 @@ async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     return problem(status, errors.InvalidInput(reason).reason, told)
 
 
-_NAME = re.compile(r"(?!str$)[a-z0-9_]{1,64}")
-"""A field of a body, or a place in a list."""
+def _nearest(failure: RequestValidationError) -> tuple[Mapping[str, Any], str]:
+    """Return the first mistake and its place. Of a field with several forms, which are tried one after the other, it is
+    the form that fits furthest into what was sent.
+    """
+    mistakes = [(one, _place(one, failure.body)) for one in failure.errors()]
+    first = mistakes[0][1]
+    within = [one for one in mistakes if one[1][: len(first)] == first]
+    mistake, place = max(within, key=lambda one: len(one[1]))
+    return mistake, ".".join(place) or str(mistake["loc"][0])
+
+
+def _place(mistake: Mapping[str, Any], sent: object) -> list[str]:
+    """Return the names and numbers that lead to a mistake, without the forms between them, which nobody has sent."""
+    place: list[str] = []
+    where, *parts = mistake["loc"]
+    for part in parts:
+        if where == "body" and isinstance(sent, list | dict):
+            last = part is parts[-1] and mistake["type"] == "missing"
+            if not last and not (
+                part in sent if isinstance(sent, dict) else isinstance(part, int) and part < len(sent)
+            ):
+                continue
+            sent = None if last else sent[part]
+        elif where == "body":
+            continue
+        if _NAME.fullmatch(str(part)):
+            place.append(str(part))
+    return place
+
+
+_NAME = re.compile(r"[a-z0-9_]{1,64}")
+"""A field of a body, or a place in a list: no words of the caller's."""
 
 
 def _about_unknown_field(request: Request, failure: RequestValidationError) -> str | None:

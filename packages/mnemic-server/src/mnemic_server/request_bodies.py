@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Header, Path
 from pydantic import (
-    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -34,12 +33,13 @@ MAX_BATCH = 500
 MAX_TEXT = 32_768
 
 
-def _aware(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+def _day_begun(given: object) -> object:
+    return f"{given}T00:00:00Z" if isinstance(given, str) and _DAY.fullmatch(given) else given
 
 
-Moment = Annotated[datetime, Field(strict=False), AfterValidator(_aware)]
-"""A time; without a zone it is taken as UTC."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_day_begun)]
+"""A time with its zone, or a date, which is the beginning of that day in UTC."""
 Zoned = Annotated[AwareDatetime, Field(strict=False)]
 """Time with its zone: it determines calendar days, which may differ in UTC."""
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]

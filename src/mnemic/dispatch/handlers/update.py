@@ -20,7 +20,7 @@ from mnemic.write import derived_memories
 from mnemic.write.forget import forget
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.revise import changes_of, revision_of
+from mnemic.write.revise import changes_of, revision_of, with_bytes
 
 
 class AdministrationHandler:
@@ -99,9 +99,9 @@ class UpdateHandler:
         named = request.origin if isinstance(request, Update) else None
         origin = lower_origin(call.actor.channel, named or call.actor.channel)
         content = known.content if request.content is None else request.content
-        candidate = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
+        revised = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
         # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.
-        return [Proposal(candidate=candidate, subject=owner_of(known.scope, call.actor))]
+        return [Proposal(candidate=with_bytes(revised, known), subject=owner_of(known.scope, call.actor))]
 
     async def _find_known(self, call: Call) -> Memory:
         known = await self.limiter.store.get(call.request.memory_id, scopes=call.scopes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -38,6 +39,9 @@ SECONDS = 0.5
 POOL_SIZE = 32
 REST = timedelta(seconds=1)
 """Time for which calls are refused, after three failures in a row, before one is let through again."""
+
+_LOOKS = 3
+"""Times that the keys of a cluster are looked through whose slots are moving."""
 
 _FAILED = (RedisError, RedisClusterException, OSError, TimeoutError)
 _REFUSED = (AuthenticationError, AuthorizationError, NoPermissionError)
@@ -87,13 +91,38 @@ class RedisLink:
 
     async def keys_of(self, prefix: str) -> list[bytes]:
         """Return every key that begins with `prefix`, which contains no wildcard, on every master of a cluster. Raises
-        like `call`, also if one of them cannot be reached.
+        like `call`, also if one of them cannot be reached, and StoreBusy (`store_busy:redis:slots`) while slots move
+        from one to another: a key may then be on neither at the moment it is looked at.
         """
-        keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
+        for _ in range(_LOOKS):
+            layout = await self._layout()
+            found = await self._scanned(f"{prefix}*")
+            if layout is not None and layout == await self._layout():
+                return list(found)
+        raise StoreBusy(
+            "redis:slots", hint="slots are moving between servers of the cluster: again once they are there"
+        )
+
+    async def _scanned(self, match: str) -> set[bytes]:
+        keys: AsyncIterator[bytes] = self._client.scan_iter(match=match, count=1000)
         found: set[bytes] = set()
         while (key := await self._ask_within(lambda: anext(keys, None))) is not None:
             found.add(key)
-        return list(found)
+        return found
+
+    async def _layout(self) -> Mapping[str, Any] | None:
+        """Return which master has which slots, since which change; None if some are moving or a master is not known."""
+        if not isinstance(self._client, RedisCluster):
+            return {}
+        client = await self._ask_within(self._client.initialize)
+        asked = [partial(client.execute_command, "CLUSTER NODES", target_nodes=one) for one in client.get_primaries()]
+        told = await asyncio.gather(*map(self._ask_within, asked))
+        nodes = [one for view in told for one in check_answer(view, dict).values()]
+        own = {one["node_id"]: (one["slots"], one["epoch"]) for one in nodes if "myself" in one["flags"]}
+        if {one["node_id"] for one in nodes if one["slots"]} - own.keys():
+            await self._ask_within(client.nodes_manager.initialize)
+            return None
+        return None if any(one["migrations"] for one in nodes) else own
 
     async def remove_all(self, prefix: str) -> int:
         """Delete every key that begins with `prefix`, which contains no wildcard; return their number."""

@@ -84,6 +84,7 @@ const REASONS = {
   hypothetical: "it is only supposed",
   third_party: "it is about somebody who is not known",
   pii_blocked: "it contains what policy never keeps",
+  nothing_left: "without the secret in it, it says nothing",
   key_needs_review: "the policy has this key reviewed",
   contradiction: "it contradicts what is known",
   nothing_new: "it says nothing new",

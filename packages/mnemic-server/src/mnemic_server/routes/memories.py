@@ -59,7 +59,7 @@ from mnemic_server.response_bodies import (
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=ParsedBodyRoute)
 
 IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
-At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
+At = Annotated[Moment | None, Query(description="A time with its zone, or a date: the beginning of that day in UTC.")]
 OnlyKinds = Annotated[list[Kinds] | None, Query(description="Only these kinds.")]
 OnlyCategories = Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")]
 OnlyKeys = Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")]

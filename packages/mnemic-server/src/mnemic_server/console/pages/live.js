@@ -53,7 +53,10 @@ export function show({ signal }) {
     const written = await Promise.all(report.receipts.filter((one) => one.memory_id).map((receipt) => statement(receipt, signal)));
     const prompt = el("div", {}, el("p", { class: "quiet" }, "Reading…"));
     const fillPrompt = async () => prompt.replaceChildren(await block(content, signal));
-    const each = written.map((one) => row(one, fillPrompt));
+    // A value and the sentence that it is read from are one thing said: neither goes alone.
+    const each = written.map((one) => row(one, async () => {
+      for (const other of [...each].reverse()) if (overlap(one.memory, other.memory)) await other.undo?.();
+    }, fillPrompt));
     const undoAll = async () => {
       for (const one of [...each].reverse()) await one.undo?.();
       all.remove();
@@ -103,8 +106,14 @@ async function statement(receipt, signal) {
   return { receipt, memory, ended: earlier.filter((one) => receipt.superseded.includes(one.memory_id)) };
 }
 
-/** A statement as it is kept, what it ends, and how to take it back; `undo` is null where nothing new was kept. */
-function row({ receipt, memory, ended }, changed) {
+/** Whether two memories were read from the same words of a message, or are one. */
+function overlap(one, other) {
+  const [a, b] = [one.source.span, other.source.span];
+  return one.memory_id === other.memory_id || Boolean(a && b && a[0] < b[1] && b[0] < a[1]);
+}
+
+/** A statement as it is kept, what it ends, and how to take it back, with what was `taken` from the same words; `undo` is null where nothing new was kept. */
+function row({ receipt, memory, ended }, taken, changed) {
   const state = el("span", {}, badge(receipt.outcome === "superseded" ? "created" : receipt.outcome));
   const undo = async () => {
     if (!back.isConnected || !(await attempt(() => (receipt.superseded.length > 0 ? call("POST", `${path(memory.memory_id)}/undo`) : call("DELETE", path(memory.memory_id))), ""))) return;
@@ -112,7 +121,7 @@ function row({ receipt, memory, ended }, changed) {
     node.classList.add("undone");
     state.replaceChildren(badge("undone"));
   };
-  const alone = async () => (await undo(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
+  const alone = async () => (await taken(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
   const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row read" },
     el("div", {},
@@ -122,7 +131,7 @@ function row({ receipt, memory, ended }, changed) {
       el("details", {}, el("summary", {}, "What each step decided"),
         el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))),
     back);
-  return { node, undo: back ? undo : null };
+  return { node, memory, undo: back ? undo : null };
 }
 
 /** What was masked, refused, or not taken for something to keep; null: nothing was. */

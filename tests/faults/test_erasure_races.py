@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -270,16 +270,40 @@ VERBS: Sequence[Callable[[House], Awaitable[None]]] = (
 MODELS: Mapping[str, bool] = {"rules": False, "model": True}
 
 
+class Kept(Interrupted):
+    """A store that is opened by whoever needs it first, and left open."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner, lambda: asyncio.sleep(0))
+        self.is_open = False
+
+    async def open(self, space: Any) -> None:
+        if not self.is_open:
+            await self._inner.open(space)
+            self.is_open = True
+
+    async def close(self) -> None:
+        """Nothing: `shut` does it."""
+
+    async def shut(self) -> None:
+        await self._inner.close()
+
+
 @pytest.fixture(params=("inprocess", "sqlite", "postgres") if FULL else ("inprocess", "sqlite"))
-def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], RecordStore]:
+async def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Callable[[int], Any]]:
     """An empty store; of PostgreSQL the same one again, as the points differ in their tenant."""
 
-    def make(number: int) -> RecordStore:
-        folder = tmp_path / ("" if request.param == "postgres" else str(number))
-        folder.mkdir(exist_ok=True)
+    def make(number: int) -> Any:
+        folder = tmp_path / str(number)
+        folder.mkdir()
         return store_named(request, folder, durability="fast")
 
-    return make
+    if request.param != "postgres":
+        yield make
+        return
+    kept = Kept(make(0))
+    yield lambda _: kept
+    await kept.shut()
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -69,9 +70,13 @@ _OVER = Pattern(
     r"|(?:he|hemos|han|me he|nos hemos) \w{2,20}(?:ado|ido|to|cho)|(?:ho|abbiamo|sono|siamo) \w{2,20}[ts][oaie]"
     r"|(?!(?:aqu|all|ah|as)í\b)\w{2,18}í|(?:vend|perd|receb|escrev|conhec|esquec|morr|nasc)eu|\w{2,18}(?:iu|[bdgmprstvx]ou)"
     r"|parti|vendi|perdi|dormi|recebi|escrevi|conheci|esqueci|decidi|descobri"
-    r"|mudei|mudou|comprei|comecei|\w{3,18}(?:ámos|aram)|(?:heb|heeft|hebben|ben)\b.{1,60}\bge\w{2,20})\b",
+    r"|mudei|mudou|comprei|comecei|\w{3,18}(?:ámos|aram)|(?:heb|heeft|hebben|ben)\b.{1,60}\b(?:ge\w{2,20}|ver\w{2,20}(?:d|t|en)))\b",
     re.IGNORECASE,
 )
+
+
+_SOON = timedelta(days=31)
+_BORN = Pattern(r"\b(?:born|geboren|née?s?|nac(?:í|ió|ido|ida)|nat[oaie]|nasc(?:i|eu|ido|ida))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ def periods_in_english(text: str, today: date, *, dated: bool = True) -> Iterato
     """Yield the times of a text whose times are in English, as `periods_in`."""
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
-        if reading in (_named_period, _month) and not dated:
+        if reading in (_named_period, _day_of_month, _month) and not dated:
             continue
         for found in pattern.finditer(text):
             if any(found.start() < end and start < found.end() for start, end in taken):
@@ -145,6 +150,31 @@ def _iso(found: re.Match[str], _: date) -> Period:
 def _named_period(found: re.Match[str], _: date) -> Period:
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
     return _day_period(date(int(found[5]), MONTHS.index(month.lower()), int(day)))
+
+
+def _day_of_month(found: re.Match[str], today: date) -> Period | None:
+    """Return the latest day of that name if the clause is in the past. A birthday is of no year, and what is about to
+    come may be meant by something that was said of it.
+    """
+    if _FUTURE.search(found.string) or not _OVER.search(found.string) or _BORN.search(found.string):
+        return None
+    day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
+    named = int(day), MONTHS.index(month.lower()), today
+    coming = nearest_day(*named, before=False)
+    return None if today < coming <= today + _SOON else _day_period(nearest_day(*named, before=True))
+
+
+def nearest_day(day: int, month: int, today: date, *, before: bool) -> date:
+    """Return the last day of that name up to today, or the next from today on. Raises ValueError for one that is in no
+    calendar.
+    """
+    years = range(today.year, today.year - 9, -1) if before else range(today.year, today.year + 9)
+    for year in years:
+        with suppress(ValueError):  # 29 February
+            found = date(year, month, day)
+            if found == today or (found < today) == before:
+                return found
+    raise ValueError
 
 
 def _month(found: re.Match[str], today: date) -> Period | None:
@@ -288,12 +318,19 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
     (_pattern(rf"(last|next) ({_WEEKDAY})"), _neighbouring_period),
     (_pattern("|".join(_NEAR)), _near_period),
     (_pattern("the other day"), _other_day),
-    (Pattern(r"\b(\d{4})-(\d{2})-(\d{2})\b"), _iso),
+    (Pattern(r"\b(\d{4})[-/](\d{2})[-/](\d{2})\b"), _iso),
     (
         _pattern(
             rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),? (\d{{4}})"
         ),
         _named_period,
+    ),
+    (
+        _pattern(
+            rf"on (?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)"
+            r"(?!,? ?\d)"
+        ),
+        _day_of_month,
     ),
     (_pattern(rf"in ({_MONTH})(?:,? (?:of )?((?:19|20)\d\d)|(?! \d))|in ((?:19|20)\d\d)"), _month),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),

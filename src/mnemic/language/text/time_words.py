@@ -85,7 +85,11 @@ _COMING = r"(?:nächste[nsrm]?|kommende[nsrm]?|volgende|komende|aanstaande|próx
 _TO_COME = r"(?:prochaine?|próxim[oa]|que viene|prossim[oa]|que vem)"
 _THIS = r"(?:diese[nsrm]?|cette|cet|ce|est[ea]|quest[oa]|deze|dit|in diesem)"
 _SINCE = r"(?:seit|ab|depuis|desde|da|dal|vanaf|sinds)(?: dem| de| el| le| il)?"
-_UNTIL = r"(?:bis(?: zum)?|jusqu'(?:à|au|en)|hasta(?: el)?|fino (?:a|al|alla)|até(?: à| ao)?|tot)"
+_UNTIL = r"(?:bis(?: zum)?|jusqu'(?:à|au|en)(?: le)?|hasta(?: el)?|fino (?:a|al|alla)|até(?: à| ao)?|tot)"
+_ON = r"(?:am|on|el(?: día)?|le|il|em|no dia|a|op)"
+_DATE = rf"(\d{{1,2}})(?:\.|er|º|°| de| di)? {_M}(?:(?:,| de| del)? ((?:19|20)\d\d))?(?! ?\d)"
+_DOTTED = r"(\d{1,2})\.(0?[1-9]|1[0-2])\.((?:19|20)\d\d)"
+"""Day, month and year with points between them, which are in this order in every language that has them."""
 _FRENCH = re.compile(r"(?i)\b(?:je|j'\w+|on|nous|il|elle|est|c'est|mon|ma|mes|le|la|les|où|quel\w*)\b")
 _HERE = re.compile(r"(?i)\b(?:ich|wir|ist|sind|der|die|das|ik|wij|het|een|bin|bij)\b")
 """Words that indicate that "hier" means "here"."""
@@ -111,6 +115,15 @@ def _day(word: str) -> str:
 
 def _month(word: str) -> str:
     return MONTHS[MONTH_NUMBERS[word.lower()]]
+
+
+def _dated(word: str) -> Callable[[re.Match[str]], str]:
+    def read(found: re.Match[str]) -> str:
+        day, month, year = found.groups()
+        named = MONTHS[int(month)] if month.isdigit() else _month(month)
+        return f"{word} {day} {named}{' ' + year if year else ''}"
+
+    return read
 
 
 def _first(found: re.Match[str]) -> str:
@@ -164,6 +177,11 @@ _READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
         lambda found: f"last {_UNIT_OF[_first(found).lower()] if any(found.groups()) else 'weekend'}",
     ),
     (_pattern(rf"{_THIS} ?{_U}(?:-ci)?|quest'(anno)"), lambda found: f"this {_UNIT_OF[_first(found).lower()]}"),
+    *(
+        (_pattern(f"{before} {day}"), _dated(word))
+        for before, word in ((_SINCE, "since"), (_UNTIL, "until"), (_ON, "on"), ("since", "since"), ("until", "until"))
+        for day in (_DATE, _DOTTED)
+    ),
     (
         _pattern(rf"(\d{{1,2}})(?:\.|er|º| de| di)? {_M}(?:,| de| del)? (\d{{4}})"),
         lambda found: f"{found[1]} {_month(found[2])} {found[3]}",

@@ -102,6 +102,13 @@ CODES = Spoken(
     joined="[验驗][证證][码碼] 認証コード 確認コード 인증~?번호 인증~?코드 รหัสยืนยัน",
 )
 """A temporary access code."""
+OPENED = Spoken(
+    "porte portail immeuble alarme coffre(?:-fort)? cadenas casier carte puerta portal alarma caja~fuerte candado",
+    "taquilla edificio tarjeta m[oó]vil celular porta portone cancello allarme cassaforte lucchetto armadietto",
+    "bancomat port[aã]o cofre cadeado arm[aá]rio pr[eé]dio cart[aã]o deur voordeur poort kluis slot kastje pas pinpas",
+    "t[uü]r haust[uü]r tor alarmanlage tresor schloss schlie[sß]fach spind karte ec-karte handy garagen? telefono",
+)
+"""Words for what a code opens."""
 ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|är|er|on|je|este|это|هو|هي|है|是|为|為|は|는|은|คือ)"
 """Words between a name and its value."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"

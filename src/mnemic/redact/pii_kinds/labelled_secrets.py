@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.redact.languages import ARE, CODES, KEYS, OF, PASSWORDS
+from mnemic.redact.languages import ARE, CODES, KEYS, OF, OPENED, PASSWORDS
 from mnemic.redact.lazy_pattern import Pattern
 from mnemic.redact.search_primitives import AnyCase, found, holds, pattern
 from mnemic.redact.types import Found
@@ -76,7 +76,7 @@ _NAMED = (
     rf"(?:pass[ _-]?(?:word|phrase|code)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression}"
     rf"|(?:{_PLACES}) (?:code|combination))"
 )
-_PIN = r"pin(?:[ -]?(?:code|number|nummer|kode|zahl))?"
+_PIN = r"(?:pin(?:[ -]?(?:code|number|nummer|kode|zahl))?|geheim(?:zahl|nummer)|cv[vc]2?)"
 _IN_WORDS = pattern(
     AnyCase(
         rf"(?<![^\W_]){_NAMED}{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})"
@@ -90,11 +90,34 @@ _IN_WORDS = pattern(
 _PINS = pattern(
     AnyCase(
         rf"(?<![^\W_]){_PIN}(?:{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})|[ ])"
-        r"(\d[\d \-]{2,10}\d)(?!\w)"
+        r"(\d[\d \-]{1,10}\d)(?!\w)"
     ),
-    needs=("pin",),
+    needs=("pin", "geheim", "cvv", "cvc"),
     group=1,
 )
+_CODE = r"(?:co(?:de|digo|dice)|código|kode|combination|combo)"
+_CODES_OF = pattern(
+    AnyCase(
+        rf"(?<![^\W_])(?:{_CODE}[ ](?:(?!{ARE}[ ])[^\s.,;:!?=]{{1,16}}[ ]){{0,4}}?(?:d(?:ell)?'|l')?"
+        rf"(?:{OPENED.expression}|{_PLACES})(?![^\W_]){_FURTHER}|(?:my|our) (?:[^\W_]{{2,16}}[ ]){{0,2}}combo"
+        r"|(?:(?:haus)?t[uü]r|tor|garagen|alarm|safe|tresor|schloss|(?:ent)?sperr|deur|poort|kluis|slot)-?code)"
+        rf"(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})(\d[\da-z\-]{{2,10}}[#*]?)(?!\w)"
+    ),
+    needs=("code", "codi", "códi", "kode", "comb"),
+    group=1,
+)
+"""What opens a door, a card or a safe: "the code of the alarm is 4821"."""
+_SAID_BEFORE = pattern(
+    AnyCase(
+        r"(?<![^\s\"'`«“„])([^\s\"',;。、」”»\ufdd0]{4,64})[\"'`»”]? "
+        rf"(?:{ARE}|as|als|comme|como|come) (?:[^\s.,;:!?=]{{1,16}}[ ]){{1,3}}?{_NAMED}"
+        rf"(?=[.!,;)]|\s{{0,8}}\Z|[ ]{OF}[ ])"
+    ),
+    needs=lambda text: holds(text, _NAME_SIGNS) or PASSWORDS.may_be_in(text),
+    fits=lambda value: _telling(value) and not _says_nothing(value),
+    group=1,
+)
+"""A password before its name: "Biber77 is the wifi password"."""
 _PAIRS = pattern(
     AnyCase(
         r"(?<![^\W_])(?:log-?in|user(?:[ _-]?name)?|benutzer(?:name)?|utilisateur|identifiant|usuario|usuário|utente"
@@ -111,7 +134,7 @@ _PAIRS = pattern(
 
 def find_announced(text: str) -> Iterator[Found]:
     """Yield every value of `text` after a label."""
-    for search in (_IN_WORDS, _PINS, _PAIRS):
+    for search in (_IN_WORDS, _PINS, _PAIRS, _CODES_OF, _SAID_BEFORE):
         for start, _, value in search(text):
             bare = value.rstrip(".!?)")
             if not is_example(text, start, bare):

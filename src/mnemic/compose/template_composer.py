@@ -2,7 +2,7 @@
 
 It does not reason. It states the context's figures, obeys the preferences it has a phrase for, quotes other memories,
 and cites only memories that its text really uses. A question that no template covers is not answered: the text states
-that, and quotes the memories.
+that, and quotes the memories. A question for what is known of the user is answered by them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
 from mnemic.compose import Basis
+from mnemic.language.sentences.requests_about_memory import asks_for_profile
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
 from mnemic.ports.providers import count_calls
@@ -21,6 +23,8 @@ from mnemic.prompts import answer_prompt
 from mnemic.types import Deadline
 
 MAX_QUOTED = 3
+MAX_PROFILE_CHARS = 600
+"""Characters of memories in the answer to a question for the user's profile; an answer may have 700."""
 LIKELY = 0.5
 """Relevance (0 to 1) from which a memory is more likely than not to answer. If one is, only such ones are quoted."""
 _REQUEST = re.compile(
@@ -126,6 +130,8 @@ class OfflineComposer:
         wished = _preference_text(goal, by_key, phrases, cited)
         if wished is not None:
             return _answer(wished, cited, Basis.ECHO)
+        if asks_for_profile(goal):
+            return _answer(_quote_profile(memories, phrases, cited), cited, Basis.ECHO)
         return _answer(f"{phrases.unanswered} {_quote_memories(memories, phrases, cited)}", cited, Basis.NONE)
 
 
@@ -199,16 +205,27 @@ def _join_parts(parts: Sequence[str], and_: str) -> str:
 
 
 def _quote_memories(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
-    if not memories:
-        return phrases.nothing
-    quotes = []
     # If none is likely, the best are quoted all the same: the answer has said that no template fits.
     likely = [entry for entry in memories if (entry.get("relevance") or 0.0) >= LIKELY]
-    for entry in (likely or memories)[:MAX_QUOTED]:
-        label = f"{_words(str(entry['key']))}: " if entry.get("key") else ""
-        quotes.append(f"“{label}{entry['value']}”")
-        cited.append(entry["ref"])
-    return phrases.remembered.format(" ".join(quotes))
+    return _quote((likely or memories)[:MAX_QUOTED], phrases, cited)
+
+
+def _quote_profile(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
+    ends = accumulate(len(_quoted(entry)) + 1 for entry in memories)
+    fitting = [entry for entry, end in zip(memories, ends, strict=True) if end <= MAX_PROFILE_CHARS]
+    return _quote(fitting, phrases, cited)
+
+
+def _quote(memories: Sequence[Mapping[str, Any]], phrases: Phrases, cited: list[str]) -> str:
+    if not memories:
+        return phrases.nothing
+    cited.extend(entry["ref"] for entry in memories)
+    return phrases.remembered.format(" ".join(map(_quoted, memories)))
+
+
+def _quoted(entry: Mapping[str, Any]) -> str:
+    label = f"{_words(str(entry['key']))}: " if entry.get("key") else ""
+    return f"“{label}{entry['value']}”"
 
 
 class ModelComposer:

@@ -109,3 +109,13 @@ def test_a_models_own_word_on_where_its_answer_comes_from_does_not_count() -> No
     assert Basis.from_answer(Model(), {"answer": "x", "basis": "none"}) is Basis.MODEL
     assert Basis.from_answer(OfflineComposer(), {"answer": "x", "basis": "echo"}) is Basis.ECHO
     assert Basis.from_answer(object(), {"answer": "x"}) is Basis.MODEL
+
+
+async def test_a_question_for_the_profile_is_answered_by_all_of_it_that_an_answer_has_room_for() -> None:
+    known = [item(None, f"I have told fact number {number}.", ref=f"m{number}") for number in range(40)]
+    answer = await compose("What do you know about me?", {}, item("job", "glazier"), *known)
+    assert answer["answer"].startswith("From what is remembered: “job: glazier” “I have told fact number 0.”")
+    assert 10 < len(answer["used_memory_keys"]) < 40
+    assert len(answer["answer"]) <= 700
+    assert answer["basis"] == Basis.ECHO
+    assert (await compose("Who am I?", {}))["answer"] == "Nothing relevant is remembered."

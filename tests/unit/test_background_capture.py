@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -373,6 +374,21 @@ async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_p
             assert memory.later is not None
             assert await memory.later.read() == 1
             assert await texts(engine) == ["I keep two goats near Bergen."]
+            await memory.later.stop()
+
+
+async def test_turns_of_a_chat_that_come_apart_share_a_call_if_they_are_to_wait_for_each_other(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test", "background_seconds": "3000"}
+        async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named)) as engine:
+            memory = TurnMemory(engine, ANA)
+            for number in range(12):
+                await memory.capture(f"I keep {number + 2} goats near Bergen.")
+                await asyncio.sleep(0)
+            assert server.requests == []
+            assert memory.later is not None
+            assert await memory.later.read() == 12
+            assert len(server.requests) == 1
             await memory.later.stop()
 
 

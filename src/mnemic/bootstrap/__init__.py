@@ -139,6 +139,7 @@ def build_engine(
         **models,
     )
     engine.background = _reads_later(settings, models)
+    engine.background_seconds = settings.background_seconds
     if settings.tracing:
         engine.watchers.spans = MemorySpans.of_provider()
     return engine

@@ -198,6 +198,12 @@ class Settings:
         "model reads them.",
         read=switch,
     )
+    background_seconds: float = setting(
+        2.0,
+        "Seconds for which a turn that is to be read in the background waits for others, which share its model call, "
+        "up to twelve. Until then the recorded message is found, and no facts of it.",
+        read=number(above=0, most=3600),
+    )
     files: Literal["note", "describe", "keep"] = setting(
         "describe",
         "Pictures, recordings and files in messages. describe: the language model, if there is one, says what is in "

@@ -145,6 +145,8 @@ class MemoryEngine:
     """False if the texts of turns are stored only when policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
     """True if adapters capture in the background (`mnemic.maintenance.background_capture`)."""
+    background_seconds = 2.0
+    """Seconds for which they wait for more turns before."""
     _drainer: OutboxWorker | None = None
 
     def __init__(

@@ -100,7 +100,7 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    tests/stores/postgres tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
-	    tests/stores/sqlite tests/stores/shared tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+	    tests/stores/sqlite tests/stores/shared tests/faults/test_postgres.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # Some of its rows: `make scorecard ROWS="S1 S22"`.
 ROWS ?=

@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 import onnx
-from mnemic.onnx.calibration import pairs_of
+from mnemic.onnx.command_line import pairs_of
 from onnx import TensorProto, helper, numpy_helper
 
 DIMENSION = 16

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.agents.compat.mem0 import MemoryConfig
-from mnemic.agents.compat.mem0_settings import settings_of
+from mnemic.agents.compat.mem0_values import settings_of
 from mnemic.errors import NotSupported
 
 

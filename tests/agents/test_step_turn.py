@@ -6,17 +6,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, get_type_hints
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 
-from mnemic.agents.langgraph import StoreMemory, memory_graph
+from mnemic.agents.langgraph import MnemicStore, StoreMemory, memory_graph
 from mnemic.agents.steps import (
+    EDGES,
+    NODES,
+    ROUTES,
     GatewayMemory,
     LongTerm,
     MemoryState,
@@ -28,7 +34,9 @@ from mnemic.agents.steps import (
 )
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, ModelUnavailable, StoreUnavailable
-from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.types import Actor, Candidate, Completion, Deadline, Message, Origin, Prompt, Skipped, Source
 from mnemic.write.turn_log import turns_of
 from tests.scripted_steps import POLICY, Model, Proposals, engine_of, wish
 
@@ -645,3 +653,294 @@ async def test_what_cannot_be_redacted_reaches_no_model(runner: str, memory: Lon
 def test_rules_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidConfig, match=next(iter(wrong))):
         TurnRules(**wrong)
+
+
+OPEN = Policy(on_violation="skip")
+
+
+@pytest.fixture(params=["engine", "store"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def graph_of(kind: str, policy: Policy = OPEN, **options: Any) -> Any:
+    if kind == "engine":
+        return memory_graph(await engine_of(policy), Model(), **options)
+    return memory_graph(InMemoryStore(), Model(), policy=policy, **options)
+
+
+async def say(graph: Any, said: str, thread: str = "t1") -> dict[str, Any]:
+    return dict(await graph.ainvoke({"input": said, "user_id": "ana", "thread_id": thread}))
+
+
+def skipped(turn: dict[str, Any]) -> list[tuple[Any, str]]:
+    return [(one["key"], one["reason"]) for one in turn["final_output"]["skipped_updates"]]
+
+
+# -- what the user's words do not support ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "value", "reason"),
+    [
+        ("I like tea.", "team", "the blue ones", "unsupported"),
+        ("Find me a flight to Denver.", "destination", "Denver", "transient"),
+        ("Am I allergic to peanuts?", "allergies", "peanuts", "transient"),
+        ("If I lived in Paris I would buy a bike.", "home_city", "Paris", "hypothetical"),
+        ("My friend Leo says he hates window seats.", "seat", "window", "quoted"),
+    ],
+)
+async def test_a_true_quote_carries_no_value_that_does_not_follow_from_it(
+    kind: str, said: str, key: str, value: str, reason: str
+) -> None:
+    proposed = wish(value, key, source=Source(origin=Origin.AGENT_INFERRED, quote=said))
+    turn = await say(await graph_of(kind, extractor=Proposals([proposed])), said)
+    assert skipped(turn) == [(key, reason)]
+    assert turn["final_output"]["stored_updates"] == []
+    assert turn["final_output"]["status"] == "ok"
+
+
+async def test_a_short_quote_supports_what_the_tables_read_of_it(kind: str) -> None:
+    graph = await graph_of(kind, rules=TurnRules(sensitive_topics=frozenset()))
+    turn = await say(graph, "I'm coeliac.")
+    assert ("diet", "celiac") in [(one["key"], one["value"]["value"]) for one in turn["memory_write_results"]]
+    assert "unsupported" not in str(turn["skipped_memory_updates"])
+
+
+async def test_a_quote_that_was_not_said_supports_nothing(kind: str) -> None:
+    proposed = wish("celiac", "diet", source=Source(origin=Origin.AGENT_INFERRED, quote="I'm coeliac"))
+    turn = await say(await graph_of(kind, extractor=Proposals([proposed])), "I like tea.")
+    assert skipped(turn) == [("diet", "unsupported")]
+
+
+# -- what is irrelevant ------------------------------------------------------------------------------------------------
+
+
+TOLD = (
+    "I was born in Izmir.",
+    "I am vegetarian.",
+    "I collect brass compasses.",
+    "Remember that I prefer morning flights and aisle seats.",
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "keys"),
+    [
+        ("What is the boiling point of nitrogen?", set()),
+        ("What is the capital of Peru?", set()),
+        ("Find me a flight to Denver.", {"seat", "flight_time"}),
+        ("Book a table for dinner.", {"diet"}),
+    ],
+)
+async def test_a_store_that_ranks_nothing_shows_only_what_a_request_depends_on(asked: str, keys: set[str]) -> None:
+    graph = await graph_of("store")
+    for said in TOLD:
+        await say(graph, said)
+    turn = await say(graph, asked, "t2")
+    assert {one["key"] for one in turn["retrieved_memories"]} == keys
+
+
+async def test_among_many_documents_the_one_that_counts_is_found() -> None:
+    rules = TurnRules(max_memories=3)
+    graph = await graph_of("store", extractor=Proposals(*[wish(f"box {n} is blue") for n in range(30)]), rules=rules)
+    for number in range(30):
+        await say(graph, f"box {number} is blue")
+    turn = await say(graph, "Where is the harp?", "t2")
+    assert turn["retrieved_memories"] == []
+    turn = await say(graph, "Which of the boxes is blue, the first or 29?", "t3")
+    assert len(turn["retrieved_memories"]) == 3
+    turn = await say(graph, "What about 29?", "t4")
+    assert [one["value"]["value"] for one in turn["retrieved_memories"]] == ["box 29 is blue"]
+
+
+async def test_what_policy_pins_is_shown_whatever_is_asked(kind: str) -> None:
+    policy = Policy(
+        keys={"tone": KeyRule("tone"), "allergies": KeyRule("allergies", on_change="accumulate", pinned=True)},
+        on_violation="skip",
+    )
+    rules = TurnRules(sensitive_topics=frozenset())
+    told = [wish("nuts", "allergies"), wish("terse", "tone")]
+    graph = await graph_of(kind, policy, extractor=Proposals(told), rules=rules)
+    await say(graph, "I am allergic to nuts, and my tone is terse.")
+    turn = await say(graph, "What is the boiling point of nitrogen?", "t2")
+    assert "nuts" in {one["value"]["value"] for one in turn["retrieved_memories"]}
+
+
+# -- what is sensitive -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["My blood type is AB negative.", "I was diagnosed with depression last year.", "My passport number is X1234567."],
+)
+async def test_health_and_papers_are_not_kept_unasked(kind: str, said: str) -> None:
+    turn = await say(await graph_of(kind), said)
+    assert {reason for _, reason in skipped(turn)} == {"sensitive"}
+    assert turn["final_output"]["stored_updates"] == []
+    assert "negative" not in str(turn["skipped_memory_updates"])
+
+
+class QuotesAll:
+    """A model that finds each message worth keeping, in the words that it is shown."""
+
+    model = "quoting"
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        said = json.loads(prompt.user)["user_message"]
+        labels = {"op": "add", "subject": "me", "holds": "now", "category": "fact", "key": None, "value": said}
+        return Completion(text=json.dumps({"items": [{"quote": said, **labels}]}), model=self.model)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["My passport number is X1234567.", "My sister Emma lives in Leeds, her address for letters is emma@example.org."],
+)
+async def test_with_a_model_what_is_sensitive_is_so_too_although_it_reads_without_the_value(
+    kind: str, said: str
+) -> None:
+    extractor = ModelExtractor(QuotesAll())
+    turn = await say(await graph_of(kind, extractor=extractor), said)
+    assert {reason for _, reason in skipped(turn)} == {"sensitive"}
+    assert turn["final_output"]["stored_updates"] == []
+    assert "Leeds" not in str(turn["skipped_memory_updates"])
+    reviewed = await say(await graph_of(kind, extractor=extractor, rules=TurnRules(on_sensitive="review")), said)
+    assert {reason for _, reason in skipped(reviewed)} == {"needs_review:sensitive"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sensitive"), [("union", True), ("UNION of  bakers", True), ("uni", False), ("bakers union", False)]
+)
+async def test_a_policy_names_more_words_that_are_sensitive(kind: str, words: str, sensitive: bool) -> None:
+    policy = Policy(sensitive_words=frozenset({words}))
+    said = "I belong to the Union of Bakers."
+    turn = await say(await graph_of(kind, policy, extractor=Proposals([wish(said)])), said)
+    assert bool(turn["final_output"]["stored_updates"]) is not sensitive
+    assert [reason for _, reason in skipped(turn)] == ["sensitive"] * sensitive
+    assert "akers" not in str(turn["skipped_memory_updates"])
+
+
+async def test_the_key_alone_makes_it_sensitive(kind: str) -> None:
+    policy = Policy(sensitive_words=frozenset({"trade union"}))
+    proposed = wish("bakers", "trade_union")
+    turn = await say(await graph_of(kind, policy, extractor=Proposals([proposed])), "I am with the bakers since May.")
+    assert skipped(turn) == [("trade_union", "sensitive")]
+
+
+async def test_nobody_is_asked_about_something_sensitive_that_was_only_a_question(kind: str) -> None:
+    proposed = wish("diabetes", "condition", source=Source(origin=Origin.AGENT_INFERRED, quote="Do I have diabetes"))
+    rules = TurnRules(on_sensitive="review")
+    turn = await say(await graph_of(kind, rules=rules, extractor=Proposals([proposed])), "Do I have diabetes?")
+    assert skipped(turn) == [("condition", "transient")]
+    assert turn["final_output"]["skipped_updates"][0]["candidate"] == "[withheld]"
+    assert turn["final_output"]["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "words", [frozenset({""}), frozenset({"  "}), frozenset({"!?"}), frozenset({3}), frozenset({"x" * 101}), "union"]
+)
+def test_words_that_are_none_are_refused(words: Any) -> None:
+    with pytest.raises(InvalidConfig, match="sensitive_words"):
+        Policy(sensitive_words=words)
+
+
+EXPECTED_NODES = {
+    "prepare_turn", "build_retrieval_query", "retrieve_long_term_memory", "compact_short_term_memory",
+    "build_prompt_context", "generate_response", "extract_memory_candidates", "validate_memory_updates",
+    "store_memory_updates", "finalize", "mark_needs_review",
+}  # fmt: skip
+EXPECTED_FIELDS = {
+    "input", "user_id", "thread_id", "messages", "short_term_summary", "retrieval_query", "retrieved_memories",
+    "prompt_context", "response", "memory_candidates", "approved_memory_updates", "skipped_memory_updates",
+    "memory_write_results", "errors", "status", "final_output",
+}  # fmt: skip
+ADDED_FIELDS = {"memory_requests"}
+"""Requests of a message about memory, which the program carries out once they are confirmed."""
+EXPECTED_EDGES = {
+    ("__start__", "prepare_turn"),
+    ("prepare_turn", "build_retrieval_query"),
+    ("build_retrieval_query", "retrieve_long_term_memory"),
+    ("retrieve_long_term_memory", "compact_short_term_memory"),
+    ("retrieve_long_term_memory", "mark_needs_review"),
+    ("compact_short_term_memory", "build_prompt_context"),
+    ("build_prompt_context", "generate_response"),
+    ("generate_response", "extract_memory_candidates"),
+    ("extract_memory_candidates", "validate_memory_updates"),
+    ("validate_memory_updates", "store_memory_updates"),
+    ("validate_memory_updates", "finalize"),
+    ("validate_memory_updates", "mark_needs_review"),
+    ("store_memory_updates", "finalize"),
+    ("finalize", "__end__"),
+    ("mark_needs_review", "__end__"),
+}
+ADDED = {("store_memory_updates", "mark_needs_review")}
+"""So that what is approved is written although something else waits, and a failed write can be looked at."""
+
+
+def test_the_graph_is_the_patterns() -> None:
+    drawn = memory_graph(InMemoryStore(), Model()).get_graph()
+    assert set(drawn.nodes) == EXPECTED_NODES | {"__start__", "__end__"}
+    assert {(edge.source, edge.target) for edge in drawn.edges} == EXPECTED_EDGES | ADDED
+
+
+def test_both_runners_walk_the_same_table() -> None:
+    assert set(NODES) == EXPECTED_NODES
+    assert set(EDGES) | set(ROUTES) == EXPECTED_NODES
+    assert set(get_type_hints(MemoryState)) == EXPECTED_FIELDS | ADDED_FIELDS
+
+
+async def test_no_checkpoint_holds_what_was_injected_over_three_turns() -> None:
+    saver = InMemorySaver()
+    engine = await engine_of()
+    model = Model()
+    graph = memory_graph(engine, model, checkpointer=saver, extractor=Proposals(wish("aisle", "seat")))
+    for said in ("My seat is the aisle seat.", "Which seat do I prefer?", "And which seat on the way back?"):
+        await graph.ainvoke({"input": said, "user_id": "ana", "thread_id": "t1"})
+    assert ["<memory" in context["memory_block"] for context in model.contexts] == [False, True, True]
+    held = [item async for item in saver.alist(graph.thread("ana", "t1"))]
+    assert len(held) > 20
+    assert "<memory" not in repr(held)
+    assert "fence" not in repr(held)
+    injected = [event for event in await engine.audit(actor=Actor(user="ana")) if event.action == "injected"]
+    assert len(injected) == 2
+
+
+async def test_everything_in_the_state_is_json(tmp_path: Path) -> None:
+    with MnemicStore(tmp_path / "m.db") as store:
+        graph = memory_graph(store, Model(), policy=POLICY, extractor=Proposals(wish("aisle", "seat")))
+        turn = await graph.ainvoke({"input": "My seat is the aisle seat.", "user_id": "ana.b", "thread_id": "t1"})
+        assert json.loads(json.dumps(turn)) == turn
+        assert turn["final_output"]["stored_updates"][0]["namespace"] == ["ana%2Eb", "memories"]
+        later = await graph.ainvoke({"input": "Which seat do I prefer?", "user_id": "ana.b", "thread_id": "t2"})
+        assert [one["key"] for one in later["retrieved_memories"]] == ["seat"]
+
+
+async def test_a_chat_model_answers_through_langchain_messages() -> None:
+    async def respond(context: dict[str, Any]) -> str:
+        messages = [HumanMessage(context["memory_block"]), HumanMessage(context["input"])]
+        return AIMessage(f"{len(messages)} messages").text
+
+    graph = memory_graph(InMemoryStore(), respond)
+    turn = await graph.ainvoke({"input": "Hello there, assistant.", "user_id": "ana", "thread_id": "t1"})
+    assert turn["response"] == "2 messages"
+
+
+async def test_a_configuration_without_a_thread_gets_the_users(tmp_path: Path) -> None:
+    graph = memory_graph(InMemoryStore(), Model(), checkpointer=InMemorySaver())
+    given = {"input": "Hello there, assistant.", "user_id": "ana", "thread_id": "t1"}
+    turn = await graph.ainvoke(given, {"recursion_limit": 40})
+    assert graph.get_state(graph.thread("ana", "t1")).values["response"] == turn["response"]
+    await graph.ainvoke(given, {"configurable": {"thread_id": "mine"}})
+    assert len(graph.get_state({"configurable": {"thread_id": "mine"}}).values["messages"]) == 2
+
+
+@pytest.mark.parametrize("mode", ["updates", "values"])
+async def test_the_compiled_graph_is_at_hand(mode: str) -> None:
+    graph = memory_graph(InMemoryStore(), Model(), checkpointer=InMemorySaver())
+    given = {"input": "Hello there, assistant.", "user_id": "ana", "thread_id": "t1"}
+    seen = [part async for part in graph.astream(given, graph.thread("ana", "t1"), stream_mode=mode)]
+    assert len(seen) >= 8
+    assert graph.get_state(graph.thread("ana", "t1")).values["final_output"]["status"] == "ok"

@@ -7,6 +7,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,19 +16,32 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
+from mnemic.errors import CommitUnknown, MnemicError, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.testing.record_store.fixtures import START
-from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
-from tests.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
+from mnemic.types import AuditEvent, Deadline, Level, Memory, OutboxEntry, Vector, Where
+from tests.faults.many_processes import crowded_engine, run_crowd
+from tests.faults.network_proxy import (
+    BlackHole,
+    Corrupt,
+    CutAfter,
+    CutBeforeAnswer,
+    Fault,
+    FaultProxy,
+    Latency,
+    Reset,
+    Slice,
+)
 from tests.faults.oracle import ADA, statement
 from tests.faults.scale import size
 from tests.processes import running
 from tests.servers import PostgresServer, in_thread
+from tests.valkey import ValkeyServer
 
 EVERYTHING = Where(scopes=(scope(),))
 WRITERS = 8
@@ -363,3 +378,217 @@ async def test_more_clients_than_the_server_takes(say: Callable[[str], None]) ->
         await store.close()
     say(f"{STORM} clients, 12 connections: {3 * STORM} written, 0 lost; told {dict(seen)}")
     assert set(seen) <= {"store_unavailable", "store_busy"}
+
+
+async def examined(dsn: str, valkey: ValkeyServer) -> list[Memory]:
+    """What ADA has, newest first, once the audit, the outbox and the hot set were found to agree with it."""
+    async with crowded_engine(dsn, valkey.url) as engine:
+        kept = await engine.list(actor=ADA, limit=10_000)
+        assert await engine.store.pending(limit=1) == []
+        lines: list[AuditEvent] = []
+        while page := await engine.store.audit("default", after=len(lines)):
+            lines += page
+        assert first_broken(lines) is None
+        assert {one.memory_id for one in kept} <= {line.memory_id for line in lines}
+        await engine.hot(actor=ADA)  # fills it, where it was not
+        hot = RedisHotSet(RedisLink(valkey.url, seconds=30))
+        known = await hot.newest(ADA.scope(Level.USER), limit=10_000)
+        await hot.close()
+        assert known is not None
+        assert set(known.memory_ids) <= {one.memory_id for one in kept}
+        return kept
+
+
+async def test_eight_processes_read_then_write(
+    postgres: PostgresServer, valkey: ValkeyServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    dsn, turns = postgres.database(tmp_path), size(15, 150)
+    seen = run_crowd(dsn, "each_its_own", processes=8, turns=turns, sessions=valkey.url)
+    kept = await examined(dsn, valkey)
+    say(f"PostgreSQL and Valkey, 8 processes x {turns} adds: {dict(seen)}, {len(kept)} memories")
+    assert seen == {"created": 8 * turns}
+    assert len(kept) == 8 * turns
+
+
+def test_everybody_opens_a_new_database_first(
+    postgres: PostgresServer, valkey: ValkeyServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    processes, rounds = 20, size(1, 100)
+    for number in range(rounds):
+        dsn = postgres.database(tmp_path / str(number))
+        assert run_crowd(dsn, "one_only", processes=processes, sessions=valkey.url) == {"created": processes}
+        assert postgres.sql("SELECT count(*) AS found FROM mnemic.memory")[0]["found"] == processes
+    say(f"PostgreSQL and Valkey, {processes} first openers x {rounds} rounds: 0 errors")
+
+
+async def test_the_same_said_by_all_makes_one_memory_each(
+    postgres: PostgresServer, valkey: ValkeyServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    dsn, turns = postgres.database(tmp_path), size(15, 100)
+    seen = run_crowd(dsn, "all_the_same", processes=8, turns=turns, sessions=valkey.url)
+    kept = await examined(dsn, valkey)
+    say(f"PostgreSQL and Valkey, 8 processes x {turns} identical adds: {dict(seen)}, {len(kept)} memories")
+    assert seen == {"created": turns, "refreshed": 7 * turns}
+    assert len(kept) == turns
+
+
+async def test_editors_of_one_memory(
+    postgres: PostgresServer, valkey: ValkeyServer, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    dsn = postgres.database(tmp_path)
+    async with crowded_engine(dsn, valkey.url) as engine:
+        memory_id = (await engine.add("Nobody has edited this", actor=ADA)).memory_id
+        assert memory_id is not None
+    turns = size(3, 10)
+    seen = run_crowd(dsn, "editors", processes=5, turns=turns, sessions=valkey.url)
+    async with crowded_engine(dsn, valkey.url) as engine:
+        history = await engine.history(memory_id, actor=ADA)
+    say(f"PostgreSQL and Valkey, {5 * turns} editors of one memory: {dict(seen)}, version {history[-1].version}")
+    assert seen["at_once"] == 1
+    assert seen["later"] == 5 * turns - 1
+    assert set(seen) == {"at_once", "later", "version_conflict"}
+    assert [memory.version for memory in history] == list(range(1, 5 * turns + 2))
+    assert len(await examined(dsn, valkey)) == 1
+
+
+CALLS = size(4, 100)
+LIMIT = 0.5
+
+
+FAULTS: dict[str, Callable[[], Fault]] = {
+    "late": lambda: Latency(0.005),
+    "too_late": lambda: Latency(2.0),
+    "black_hole": BlackHole,
+    "reset": Reset,
+    "slices": Slice,
+    "corrupt": Corrupt,
+    "cut": lambda: CutAfter(150),
+}
+ANSWERED = 12000
+"""Octets, about twice as many as the server answers to one write."""
+HARMLESS = {"late", "slices"}
+
+
+@dataclass
+class Calls:
+    """What calls ended with, and how long they took."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """A call may fail, with an error of ours."""
+        began = time.monotonic()
+        try:
+            yield
+            self.seen["ok"] += 1
+        except MnemicError as error:
+            self.seen[error.reason] += 1
+        self.seconds.append(time.monotonic() - began)
+
+    def __str__(self) -> str:
+        late = sum(took > LIMIT + 0.1 for took in self.seconds)
+        slowest = f"slowest {max(self.seconds):.3f} s"
+        return f"{len(self.seconds)} calls, {late} past {LIMIT} s + 0.1, {slowest}; {dict(self.seen)}"
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("w")  # a short path: it holds a socket
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_calls_end_by_their_deadline_and_say_why(
+    postgres: PostgresServer, tmp_path: Path, folder: Path, name: str, say: Callable[[str], None]
+) -> None:
+    postgres.database(tmp_path)
+    calls, acknowledged = Calls(), set()
+    async with wire_to(postgres, folder) as wire:
+        store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=LIMIT)
+        await _patiently(lambda: store.open(EMBEDDER.space))
+        for turn in range(CALLS):
+            wire.fault = FAULTS[name]()
+            new = memory(f"harbour {turn}")
+            async with asyncio.timeout(HUNG):
+                with calls.one():
+                    deadline = Deadline.after(timedelta(seconds=LIMIT), time.monotonic)
+                    await store.transact(lambda transaction, new=new: transaction.insert(new), deadline=deadline)
+                    acknowledged.add(new.memory_id)
+                with calls.one():
+                    await store.match(EVERYTHING, "harbour", limit=5)
+        wire.fault = None
+        await _patiently(lambda: store.transact(lambda transaction: transaction.insert(memory("after"))))
+        await store.close()
+    say(f"{name}: {calls}")
+    assert acknowledged <= await _stored(postgres)
+    assert all(reason == "ok" or reason.startswith(("store_", "commit_unknown")) for reason in calls.seen), calls.seen
+    if name in HARMLESS:
+        assert set(calls.seen) <= {"ok", "store_busy", "commit_unknown"}
+    elif name != "corrupt":
+        assert calls.seen["ok"] == 0
+
+
+async def _patiently(call: Callable[[], Awaitable[object]]) -> None:
+    """Again until it succeeds: the machine may be slow, and a first call may meet connections that were broken."""
+    async with asyncio.timeout(HUNG):
+        while True:
+            try:
+                await call()
+                return
+            except StoreFailed:
+                await asyncio.sleep(0)
+
+
+async def _stored(postgres: PostgresServer) -> set[str]:
+    store = PostgresStore(postgres.dsn())
+    await store.open(EMBEDDER.space)
+    try:
+        return {one.memory_id for one in await store.newest(EVERYTHING, limit=10_000)}
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("name", ["too_late", "black_hole", "reset", "cut"])
+async def test_a_search_that_could_not_look_says_so(
+    postgres: PostgresServer, tmp_path: Path, folder: Path, name: str
+) -> None:
+    postgres.database(tmp_path)
+    async with wire_to(postgres, folder) as wire:
+        store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=2)
+        async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+            await engine.add("My sister lives in Bergen", actor=ADA)
+            assert (await engine.search("Where does my sister live?", actor=ADA)).hits
+            wire.fault = FAULTS[name]()
+            async with asyncio.timeout(HUNG):
+                with pytest.raises(MnemicError) as refused:
+                    await engine.search("Where does my sister live?", actor=ADA)
+            assert refused.value.reason.startswith("store_")
+            wire.fault = None
+            await _patiently(lambda: engine.count(actor=ADA))
+            assert (await engine.search("Where does my sister live?", actor=ADA)).hits
+
+
+async def test_a_write_whose_answer_was_lost_is_made_once(
+    postgres: PostgresServer, tmp_path: Path, folder: Path, say: Callable[[str], None]
+) -> None:
+    """The connection breaks after ever more bytes of the answers; whatever the caller was told, it asks again."""
+    postgres.database(tmp_path)
+    choice, seen = random.Random(2), Counter[str]()
+    said = [statement(choice) for _ in range(size(6, 120))]
+    async with wire_to(postgres, folder) as wire:
+        store = PostgresStore(postgres.dsn(folder=folder), statement_timeout=2)
+        async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+            for turn, text in enumerate(said):
+                wire.fault = CutAfter(20 + ANSWERED * turn // len(said))
+                try:
+                    receipt = await engine.add(text, actor=ADA, idempotency_key=str(turn))
+                    seen[receipt.outcome.value] += 1
+                except (StoreFailed, CommitUnknown) as error:
+                    seen[error.reason] += 1
+                wire.fault = None
+                await _patiently(lambda turn=turn, text=text: engine.add(text, actor=ADA, idempotency_key=str(turn)))
+            kept = await engine.list(actor=ADA, limit=10_000)
+    say(f"{len(said)} writes cut anywhere: {dict(seen)}")
+    assert len(seen) > 1, "every write was cut before its end, or none"
+    assert sorted(one.content for one in kept) == sorted(said)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +31,8 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate
+from tests.architecture.sources import ROOT
+from tests.faults.scale import size
 from tests.faults.unsynced_names import SyncedNames
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -302,3 +306,41 @@ async def test_where_the_audit_is_another_everybody_counts_who_was_erased(tmp_pa
         two.executemany("INSERT INTO mark VALUES (?, ?, ?, ?)", marks)
     backup.take(tmp_path / "one.db", tmp_path / "monday", NOW)
     assert await restored(tmp_path / "monday", tmp_path / "again.db", tmp_path / "two.db") == 1
+
+
+KILLS = size(4, 200)
+"""Of each verb, by SIGKILL; a child that was done before it came counts for nothing."""
+VERBS = ("backup", "restore", "erase", "reembed")
+UNWANTED = ("lost", "came_back", "damaged", "unopened", "incomplete", "without_vector", "left")
+
+
+def run(folder: Path, kills: int, fences: str) -> dict[str, int]:
+    command = [sys.executable, "-m", "tests.faults.recovery_run", str(folder), str(kills), "1", fences]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    counts: dict[str, int] = json.loads(done.stdout)
+    return counts
+
+
+def test_whatever_is_killed_can_be_recovered(tmp_path: Path, say: Callable[[str], None]) -> None:
+    seen = run(tmp_path, KILLS, "on")
+    say(f"recovery after kills: {seen}")
+    assert {verb: seen[f"killed {verb}"] for verb in VERBS} == dict.fromkeys(VERBS, KILLS)
+    assert seen["trials"] == len(VERBS) * KILLS + seen["ended"]
+    assert wanting(seen) == {}
+    assert all(name in UNWANTED or _counts(name) for name in seen)
+
+
+def wanting(seen: dict[str, int]) -> dict[str, int]:
+    """Return statements that must not be there, and those that are missing."""
+    return {name: count for name, count in seen.items() if count and not _counts(name)}
+
+
+def _counts(name: str) -> bool:
+    return name in ("trials", "ended") or name.startswith("killed ")
+
+
+def test_made_in_place_a_killed_copy_is_half_there(tmp_path: Path) -> None:
+    """The control run."""
+    seen = run(tmp_path, size(12, 100), "off")
+    assert wanting(seen) != {}

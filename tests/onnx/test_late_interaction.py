@@ -10,7 +10,7 @@ from mnemic.bootstrap import build_engine, build_reranker
 from mnemic.config import Settings
 from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.onnx import TokenReranker
-from mnemic.onnx.late_interaction import READ
+from mnemic.onnx.reranker import READ
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Deadline
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.agents.mcp_hosts import HOSTS, host_settings
+from mnemic.agents.mcp import HOSTS, host_settings
 from mnemic.cli.lazy_loading import Command
 from mnemic.cli.server_log import configure
 from mnemic.cli.shared_options import Given

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.agents.mcp_hosts import program_command, server_command
+from mnemic.agents.mcp import program_command, server_command
 from mnemic.coding_agents.hook_events import EVENTS, Moment
 
 NAME = "mnemic"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import InvalidConfig
 from mnemic.onnx.embedder import OnnxEmbedder
 from mnemic.onnx.folder import ModelFolder, require_files
-from mnemic.onnx.late_interaction import TokenReranker
-from mnemic.onnx.reranker import OnnxReranker
+from mnemic.onnx.reranker import OnnxReranker, TokenReranker
 
 if TYPE_CHECKING:
     from mnemic.config import Settings

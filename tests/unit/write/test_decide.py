@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from array import array
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from mnemic.types import Actor, Outcome, Source
+from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
+from mnemic.write.decide import by_key, check_proposed, pending, refresh, superseded_fields
+from mnemic.write.draft import Draft, WriteRules
 
 SESSION = Source(session="s1")
 
@@ -168,3 +173,182 @@ async def test_another_user_of_a_shared_scope_never_replaces(blind: Any) -> None
     await blind.add("Standup is at 9.", actor=ada, **shared)
     receipt = await blind.add("Standup is at 10.", actor=bob, **shared)
     assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, "contradiction:value")
+
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
+RULES = WriteRules(near_duplicate=0.9, conflict=0.8)
+EAST, NORTH = array("f", (1.0, 0.0)).tobytes(), array("f", (0.0, 1.0)).tobytes()
+SHORT, LONG = "Prefers dark mode", "Prefers dark mode in the editor"
+TEA, NO_TEA = "The user drinks green tea", "The user does not drink green tea"
+
+
+def draft(content: str = SHORT, *, policy: Policy | None = None, **given: Any) -> Draft:
+    told = {name: given.pop(name) for name in ("verdicts", "now", "rules", "actor", "fingerprint") if name in given}
+    told.setdefault("actor", Actor(user="ada"))
+    candidate = Candidate(content=content, **given)
+    return Draft(
+        candidate=candidate,
+        policy=policy or Policy(),
+        secret=b"k" * 32,
+        vector=EAST,
+        **{"now": NOW, "rules": RULES, "fingerprint": f"new {content}"} | told,  # type: ignore[arg-type]
+    )
+
+
+def known(content: str = LONG, memory_id: str = "old", *, at: datetime = NOW - DAY, **given: Any) -> Memory:
+    fields = {name: given.pop(name) for name in ("version", "expires_at", "trust", "vector") if name in given}
+    made = draft(content, now=at, fingerprint=f"old {content}", **given).memory(memory_id)
+    return replace(made, **{"vector": NORTH} | fields)
+
+
+# -- refreshed ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_confirmed_without_a_change_keeps_its_version() -> None:
+    old = known(SHORT, confidence=0.8, at=NOW)
+    same = refresh(old, draft(confidence=0.8), reason="because")
+    assert (same.outcome, same.memory, same.reason, same.changed) == (Outcome.REFRESHED, old, "because", False)
+
+
+@pytest.mark.parametrize(
+    ("left", "renewed", "worth"),
+    [
+        (10 * DAY, 10 * DAY + HOUR, True),
+        (10 * DAY, 10 * DAY + HOUR - MINUTE, False),
+        (2 * HOUR, 2 * HOUR + 2 * MINUTE, True),  # a hundredth of what is short
+        (2 * HOUR, 2 * HOUR + MINUTE, False),
+        (10 * DAY, 9 * DAY, False),
+    ],
+)
+def test_a_later_end_counts_from_an_hour_or_a_hundredth_on(left: timedelta, renewed: timedelta, worth: bool) -> None:
+    done = refresh(known(SHORT, expires_at=NOW + left), draft(ttl=renewed))
+    assert done.changed is worth
+    assert done.memory.expires_at == NOW + (renewed if worth else left)
+    assert done.memory.version == (2 if worth else 1)
+
+
+def test_what_never_ends_is_later_than_any_end() -> None:
+    kind = Kind.ENTITY
+    assert refresh(known(SHORT, kind=kind, expires_at=NOW + DAY), draft(kind=kind)).memory.expires_at is None
+    assert refresh(known(SHORT, kind=kind), draft(kind=kind, ttl=DAY)).memory.expires_at is None
+    fixed = Policy(fixed_kinds=frozenset({Kind.LONG_TERM}))
+    assert not refresh(known(SHORT, expires_at=NOW + DAY), draft(policy=fixed, ttl=9 * DAY)).changed
+
+
+def test_what_a_confirmation_raises() -> None:
+    old = known(SHORT, confidence=0.5, data={"a": 1, "b": 2}, source=Source(origin=Origin.WEB), expires_at=NOW + DAY)
+    source = Source(origin=Origin.USER_STATED, quote="I do")
+    done = refresh(old, draft(confidence=0.7, data={"b": 3, "c": 4}, source=source, ttl=DAY))
+    assert (done.memory.confidence, done.memory.data) == (0.7, {"b": 3, "c": 4})
+    assert (done.memory.source, done.memory.trust, done.changed) == (source, 3, True)
+    assert done.memory.updated_at == NOW
+    plain = refresh(replace(old, trust=done.memory.trust), draft(confidence=0.7, ttl=DAY))
+    assert plain.memory.source == old.source, "the same trust brings no other source"
+    assert refresh(old, draft(confidence=0.4, data={"a": 1}, source=old.source, ttl=DAY)).memory == old
+
+
+# -- under one key -----------------------------------------------------------------------------------------------------
+
+
+def keyed(new: Draft, *others: Memory) -> Any:
+    return by_key(new, others, "new")
+
+
+def test_a_new_value_ends_every_old_one_where_it_begins() -> None:
+    old = [known(value, value, key="home") for value in ("Rome", "Bern")]
+    done = keyed(draft("Oslo", key="home", valid_from=NOW - HOUR), *old)
+    assert (done.outcome, done.memory.memory_id, done.memory.supersedes) == (
+        Outcome.SUPERSEDED,
+        "new",
+        ("Rome", "Bern"),
+    )
+    assert [(one.memory_id, one.valid_to, one.version) for one in done.replaced] == [
+        ("Rome", NOW - HOUR, 2),
+        ("Bern", NOW - HOUR, 2),
+    ]
+
+
+def test_where_the_rule_has_nothing_to_say() -> None:
+    assert keyed(draft("Oslo", key="home")) is None
+    assert keyed(draft("Oslo"), known("Rome", key="home")) is None
+    many = Policy.of(KeyRule("home", on_change="accumulate"))
+    assert keyed(draft("Oslo", key="home", policy=many), known("Rome", key="home")) is None
+
+
+def test_what_waits_for_a_person_names_what_it_stands_against() -> None:
+    asked = Policy.of(KeyRule("home", on_change="review"))
+    old = known("Rome", key="home")
+    done = keyed(draft("Oslo", key="home", policy=asked), old)
+    assert (done.outcome, done.reason, done.replaced) == (Outcome.PENDING_REVIEW, "key_needs_review", ())
+    assert (done.memory.status, done.memory.conflicts_with) == (Status.PENDING_REVIEW, ("old",))
+    lower = keyed(draft("Oslo", key="home", source=Source(origin=Origin.WEB)), known("Bern", "b", key="home"), old)
+    assert (lower.outcome, lower.reason, lower.memory.conflicts_with) == (
+        Outcome.PENDING_REVIEW,
+        "lower_trust",
+        ("b", "old"),
+    )
+    assert pending(draft(), [], "m", "why").memory.memory_id == "m"
+
+
+def test_what_comes_late_is_history_and_the_next_value_knows_of_it() -> None:
+    first = known("Rome", "rome", key="home", occurred_at=NOW - 5 * DAY)
+    second = known("Oslo", "oslo", key="home", occurred_at=NOW - 3 * DAY)
+    done = keyed(draft("Bern", key="home", occurred_at=NOW - 9 * DAY), second, replace(first, supersedes=("x",)))
+    assert (done.outcome, done.reason) == (Outcome.CREATED, "already_superseded")
+    assert (done.memory.status, done.memory.valid_to) == (Status.SUPERSEDED, NOW - 5 * DAY)
+    (linked,) = done.replaced
+    assert (linked.memory_id, linked.supersedes, linked.status) == ("rome", ("x", "new"), Status.ACTIVE)
+    between = keyed(draft("Bern", key="home", occurred_at=NOW - 4 * DAY), first, second)
+    assert [one.memory_id for one in between.replaced] == ["oslo"]
+    ended = keyed(draft("Bern", key="home", valid_from=NOW - 9 * DAY, valid_to=NOW - 8 * DAY), first)
+    assert ended.memory.valid_to == NOW - 8 * DAY
+    over = keyed(draft("Bern", key="home", valid_from=NOW - 9 * DAY, valid_to=NOW - DAY), first)
+    assert over.memory.valid_to == NOW - 5 * DAY
+
+
+@pytest.mark.parametrize(
+    ("told", "history"),
+    [
+        ({"occurred_at": NOW - 5 * DAY}, False),  # as old, and no older
+        ({"occurred_at": NOW - 6 * DAY}, True),
+        ({"valid_from": NOW - 6 * DAY}, True),
+        ({"valid_from": NOW - 9 * DAY, "occurred_at": NOW}, False),  # has held since then, and is told today
+        ({"valid_from": NOW - 9 * DAY, "occurred_at": NOW, "valid_to": NOW - 8 * DAY}, True),
+        ({"occurred_at": NOW - 9 * DAY, "valid_to": NOW - 8 * DAY}, True),
+        ({}, False),
+    ],
+)
+def test_which_moment_a_value_speaks_for(told: dict[str, datetime], history: bool) -> None:
+    done = keyed(draft("Bern", key="home", **told), known("Rome", key="home", occurred_at=NOW - 5 * DAY))
+    assert (done.reason == "already_superseded") is history
+
+
+def test_what_ended_by_itself_does_not_end_later() -> None:
+    assert superseded_fields(known(), NOW) == {"status": Status.SUPERSEDED, "valid_to": NOW}
+    assert superseded_fields(known(valid_to=NOW - HOUR), NOW)["valid_to"] == NOW - HOUR
+    assert superseded_fields(known(valid_to=NOW + HOUR), NOW)["valid_to"] == NOW
+
+
+class Waiting:
+    """The one question that is asked of a transaction here."""
+
+    def __init__(self, twin: Memory | None) -> None:
+        self.twin, self.asked = twin, list[Any]()
+
+    async def find_pending(self, *asked: Any) -> Memory | None:
+        self.asked.append(asked)
+        return self.twin
+
+
+async def test_the_same_person_puts_the_same_before_the_reviewers_once() -> None:
+    new = draft(NO_TEA)
+    decision = pending(new, [known(TEA)], "new", "contradiction:negation")
+    twin = replace(known(NO_TEA, "twin"), status=Status.PENDING_REVIEW)
+    tx = Waiting(twin)
+    waits = await check_proposed(tx, new, decision)  # type: ignore[arg-type]
+    assert (waits.memory, waits.changed, waits.reason) == (twin, False, "already_waiting")
+    assert waits.outcome is Outcome.PENDING_REVIEW
+    assert tx.asked == [(new.scope, new.fingerprint)]
+    for other in (None, replace(twin, author="ben"), replace(twin, trust=type(twin.trust)(twin.trust - 1))):
+        assert await check_proposed(Waiting(other), new, decision) is decision  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from mnemic.types import Vector, VectorSpace
 WEIGHTS = "e5-small-q4.bin"
 WEIGHTS_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 SCALE = ((0.7539, 0.0676), (0.8159, 0.4488), (1.0, 1.0))
-"""Cosines of this model beside those of the default (`mnemic.types.recall_limits`), by `mnemic.onnx.calibration`."""
+"""Cosines of this model beside those of the default (`mnemic.types.recall_limits`), by `mnemic.onnx.command_line`."""
 SPACE = VectorSpace(model="multilingual-e5-small-q4", dimension=384, scale=SCALE)
 MAX_CHARS = 2_000
 """Characters of a text that are read: about the 512 tokens that the model was trained on."""

@@ -15,10 +15,10 @@ from datetime import date, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.agents.compat.mem0_settings import MemoryConfig, settings_of
 from mnemic.agents.compat.mem0_values import (
     Ids,
     LLMError,
+    MemoryConfig,
     ValidationError,
     Wanted,
     argument_error,
@@ -37,6 +37,7 @@ from mnemic.agents.compat.mem0_values import (
     parse_filters,
     payload,
     score_details,
+    settings_of,
     text_of,
     written_in,
 )

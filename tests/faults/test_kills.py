@@ -1,4 +1,6 @@
-"""Writers and readers that are killed, also while an image of an index is written: what they had acknowledged is there, what they had not is there in full or not at all."""
+"""Writers and readers that are killed, also while an image of an index is written: what they had acknowledged is there,
+what they had not is there in full or not at all.
+"""
 
 from __future__ import annotations
 

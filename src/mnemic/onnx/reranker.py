@@ -3,8 +3,8 @@
 A cross-encoder reads the query and a memory together and scores how well one answers the other. The other is late
 interaction with the states of the default embedder: for each piece of the query the nearest piece of a memory counts,
 rare pieces more (Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
-Interaction over BERT", 2020). The states were trained for their mean, so their order alone is no better than that of the
-lists; both together find more in long chats with an assistant (bench/retrieval.md).
+Interaction over BERT", 2020). The states were trained for their mean, so their order alone is no better than that of
+the lists; both together find more in long chats with an assistant (bench/retrieval.md).
 """
 
 from __future__ import annotations

@@ -272,3 +272,41 @@ def test_hidden_folders_and_broken_notes_stop_no_other(tmp_path: Path) -> None:
     assert notes(items) == [("", "Roses.")]
     assert [(one.place, one.problem.reason) for one in items if one.problem is not None] == [
         ("b.md", "invalid_input:file:encoding")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "looks"),
+    [
+        ("a.vtt", b"WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ana>I live in Oslo.\n", "subtitles"),
+        ("a.srt", b"1\n00:00:01,000 --> 00:00:03,000\nI live in Oslo.\n", "subtitles"),
+        ("a.ics", b"BEGIN:VCALENDAR\nSUMMARY:Dentist\n", "calendar"),
+        ("a.eml", b"From: ana@example.org\nSubject: Hi\n\nI live in Oslo.\n", "an e-mail"),
+        ("a.pdf", b"%PDF-1.7\n1 0 obj\n", "a PDF"),
+        ("a.html", b"<!doctype html>\n<p>I live in Oslo.\n", "a web page"),
+        ("a.db", b"SQLite format 3\0" + bytes(200), "a database"),
+        ("a.bin", bytes(range(256)) * 4, "no text"),
+        ("a.txt", b"I live in Oslo and like tea\n", "(Name: text)"),
+        ("a.zip", b"PK\x03\x04" + bytes(range(200)), "cut short"),
+    ],
+)
+def test_a_file_of_unknown_form_is_told_what_it_looks_like(
+    name: str, content: bytes, looks: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InvalidInput) as refused:
+        list(read_conversation(tmp_path / name))
+    assert looks in (refused.value.hint or "")
+
+
+def test_a_zip_of_something_else_names_what_is_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "letter.docx", "w") as made:
+        made.writestr("word/document.xml", "<w:t>I live in Oslo</w:t>")
+    with pytest.raises(InvalidInput, match=r"word/document\.xml; expected one of conversations\.json"):
+        list(read_conversation(tmp_path / "letter.docx"))
+
+
+def test_a_transcript_with_hours_is_read(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("[10:03] Ana: I live in Oslo.\n[10:04] Ben: Nice.\n[10:05] Ana: Yes.\n")
+    items = list(read_conversation(tmp_path / "talk.txt"))
+    assert [one.content.content for one in items if isinstance(one.content, Message)] == [
+        "I live in Oslo.", "Nice.", "Yes."]  # fmt: skip

@@ -29,8 +29,10 @@ _ROLES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("tool", "system"), "tool"),
     }
 )
-_SAID = re.compile(r"(?:\[(?P<at>[^\]\n]{8,32})\] ?)?(?P<who>[^\W\d_][\w .'-]{0,39}): (?P<said>\S.*)", re.DOTALL)
+_SAID = re.compile(r"(?:\[(?P<at>[^\]\n]{4,32})\] ?)?(?P<who>[^\W\d_][\w .'-]{0,39}): (?P<said>\S.*)", re.DOTALL)
 """One message of a transcript, with its time in brackets if it has one."""
+_HOUR = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?: ?[apAP]\.?[mM]\.?)?")
+"""A time of day, which is of no day."""
 _COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "said": ("content", "text", "message", "memory", "body", "note", "fact"),
@@ -86,7 +88,7 @@ def _message(
 ) -> Message:
     """Return a message. Without a time or an identifier, the same words said again are known by how often they were."""
     role = _ROLES.get((who or "user").strip().casefold())
-    sent_at = None if at is None else moment(at, "message:time")
+    sent_at = None if at is None or _HOUR.fullmatch(str(at)) else moment(at, "message:time")
     times[f"{session}\0{who}\0{words}"] += 1
     count = times[f"{session}\0{who}\0{words}"]
     return Message(

@@ -9,6 +9,7 @@ a `problem`, and reading continues.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -141,10 +142,11 @@ def _read(
         if nothing:
             raise InvalidInput("file:format", hint="nothing in the file is of this format")
         return
+    look = "" if asked else _look_of(_head(stream))
     found = records(stream)
     chosen = candidates[0]
     if not asked:
-        chosen, found = _detect_importer(found, candidates)
+        chosen, found = _detect_importer(found, candidates, look)
     if chosen.items is not None:
         yield from chosen.items(found, name)
 
@@ -153,20 +155,63 @@ def _of_text(stream: Any, candidates: list[Importer], asked: bool, file_name: st
     """Return the importer of a text: the requested one, one that recognises the first line, or one with the ending."""
     if asked:
         return candidates[0] if candidates[0].lines is not None else None
-    peek = getattr(stream, "peek", None)
-    if peek is None:
-        return None
-    try:
-        head = peek(_HEAD_BYTES)[:_HEAD_BYTES].decode("utf-8", "ignore").removeprefix("\ufeff").lstrip()
-    except (OSError, EOFError, zlib.error):  # reading it reports its defect
+    head = _head(stream).decode("utf-8", "ignore").removeprefix("\ufeff").lstrip()
+    if not head:
         return None
     line = head.partition("\n")[0]
     known = next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
-    if known is not None or head.startswith(("{", "[")):
+    if known is not None or head.startswith("{"):
         return known
-    fitting = _by_ending(candidates, file_name)
+    fitting = [] if head.startswith("[") else _by_ending(candidates, file_name)
     fitting += [one for one in candidates if one.recognises_text is not None and one.recognises_text(head)]
     return next(iter(fitting), None)
+
+
+def _head(stream: Any) -> bytes:
+    """Return the beginning of a file, nothing if it cannot be read: reading it reports its defect."""
+    peek = getattr(stream, "peek", None)
+    try:
+        return b"" if peek is None else bytes(peek(_HEAD_BYTES)[:_HEAD_BYTES])
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def _look_of(head: bytes) -> str:
+    """Return what a file that is of no known form looks like, and what is missing in it; "" for JSON."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:1] in (b"{", b"[", b"") or head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return ""
+    for begun, what in _BEGUN.items():
+        if start[: len(begun)].upper() == begun.upper():
+            return what
+    if b"\0" in head or sum(one < 32 and one not in b"\t\n\r\f" for one in head) > len(head) // 16:
+        return "no text: a program's own file"
+    if b"-->" in head:
+        return _SUBTITLES
+    if _MAIL_HEAD.match(start):
+        return "an e-mail: import its words as Markdown (.md)"
+    return "a plain text: a transcript has a name before each message (Name: text), notes are Markdown (.md)"
+
+
+_SAVED_AS_TEXT = "save its words as Markdown (.md)"
+_SUBTITLES = "subtitles: write them as a transcript (Name: text)"
+_BEGUN: Mapping[bytes, str] = MappingProxyType(
+    {
+        b"%PDF-": f"a PDF: {_SAVED_AS_TEXT}",
+        b"PK\x03\x04": "a zip that is damaged or cut short: fetch it again",
+        b"\x1f\x8b": "a gzip file inside another one: unpack it",
+        b"\x89PNG": "a picture",
+        b"\xff\xd8\xff": "a picture",
+        b"GIF8": "a picture",
+        b"SQLite format 3": "a database (SQLite): export what is in it",
+        b"WEBVTT": _SUBTITLES,
+        b"BEGIN:V": "calendar or address cards",
+        b"<!DOCTYPE html": f"a web page: {_SAVED_AS_TEXT}",
+        b"<html": f"a web page: {_SAVED_AS_TEXT}",
+        b"<?xml": "XML",
+    }
+)
+_MAIL_HEAD = re.compile(rb"(?:[A-Za-z-]{2,40}:[^\n]{0,400}\n){1,20}?(?i:subject):")
 
 
 def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
@@ -187,7 +232,16 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         return
     texts = list(files.names_ending(".md", ".txt", ".csv"))
     if not texts:
-        raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
+        names = ", ".join(files.names[:6])
+        raise InvalidInput(
+            "file:directory",
+            hint="the folder or zip contains no export that is known"
+            + (
+                f", but {names}; expected one of {', '.join(_MAIN_FILES)}, or .md, .txt, .csv"
+                if names
+                else ": it is empty"
+            ),
+        )
     for name in texts:
         fitting = _by_ending(candidates, name)
         chosen = (fitting, True) if fitting and not asked else (candidates, asked)
@@ -229,7 +283,9 @@ def _not_there(seen: set[str]) -> str:
     return f"the file has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
-def _detect_importer(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
+def _detect_importer(
+    found: Iterator[Record], candidates: list[Importer], look: str
+) -> tuple[Importer, Iterator[Record]]:
     """Return the importer of the first record that is recognised, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:
@@ -241,7 +297,7 @@ def _detect_importer(found: Iterator[Record], candidates: list[Importer]) -> tup
                     return known, chain(head, found)
     broken = next((record for record in head if record.problem is not None), None)
     if broken is not None and broken.problem is not None:
-        raise _unread(broken.problem)
+        raise _unread(broken.problem, look)
     raise InvalidInput("file:format", hint=f"{head[0].place}: {_looks(head[0].value)}; expected {_EXPECTED}")
 
 
@@ -264,11 +320,12 @@ _KINDS: Mapping[type, str] = MappingProxyType(
 )
 
 
-def _unread(problem: InvalidInput) -> InvalidInput:
-    """Return the problem of the first line; if it is not JSON, add to the hint that the text has no known format."""
-    if problem.reason != "invalid_input:file:json":
-        return problem
-    return InvalidInput("file:json", hint=f"{problem.hint}, and the file is no text of a format that is known")
+def _unread(problem: InvalidInput, look: str) -> InvalidInput:
+    """Return the problem of the first line, and in its hint what the file looks like."""
+    known = problem.reason != "invalid_input:file:json"
+    told = "" if known else ", and the file is no text of a format that is known"
+    told += f"; it looks like {look}" if look else ""
+    return InvalidInput(problem.reason.removeprefix("invalid_input:"), hint=f"{problem.hint}{told}")
 
 
 _EXPECTED = (

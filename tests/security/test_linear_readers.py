@@ -46,6 +46,7 @@ ORDINARY = {
     "letters": "abcdefghij",
     "bullets": "- I like tea\n",
     "rows": "Ana,Oslo,nurse,42\n",
+    "numbers": "4821 is 4821 ",
     "escaped": "&lt;p&gt;I live in Oslo &amp; work at Acme.&lt;/p&gt;",
     "without spaces": "我住在奥斯陆，",
 }

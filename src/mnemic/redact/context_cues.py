@@ -51,7 +51,7 @@ _AFTER_ABROAD = AnyCase(f"[ ,]{{0,2}}{ANNOUNCED_AFTER.expression}")
 _WITHIN = 48
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def calls_abroad(text: str) -> bool:
     """Return True if a word for telephones or for calling may be in `text`, in another language than English."""
     return TELEPHONES.may_be_in(text) or CALLS.may_be_in(text)

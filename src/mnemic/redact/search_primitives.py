@@ -137,12 +137,12 @@ def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
     )
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _plain(text: str) -> bool:
     return text.isascii() or text.replace(PLACEHOLDER, "").isascii()
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def lower_text(text: str) -> str:
     """Return `text` in lower case, computed once for all searches of one text."""
     # All searches of one text run before the next text.
@@ -152,7 +152,7 @@ def lower_text(text: str) -> str:
 _NUMBERED = Folded(r"\d(?<!\d\d)(?:[ ().\-/]{0,3}\d){6}")
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def is_numbered(text: str) -> bool:
     """Return True if a number of seven digits, in any grouping, is anywhere in `text`."""
     return _NUMBERED.search(text) is not None

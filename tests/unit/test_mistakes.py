@@ -34,6 +34,11 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     ),
     "number as text": (lambda m: m.search("tea", top_k="3"), InvalidInput, "a whole number from 1 to 100"),
     "too sure": (lambda m: m.add("I like tea", confidence=7), InvalidInput, "confidence - a number from 0 to 1"),
+    "sure in words": (
+        lambda m: m.add("I like tea", confidence="0.9"),
+        InvalidInput,
+        "confidence - a number from 0 to 1",
+    ),
     "unknown level": (lambda m: m.add("I like tea", level="team"), ScopeNotAllowed, "of .*user"),
     "result of another library": (lambda m: m.search("tea")["results"], TypeError, "sequence of hits"),
     "unknown operator": (lambda m: m.search("tea", where={"a": {"$foo": 1}}), InvalidInput, "$foo; there are .*$in, "),
@@ -133,3 +138,11 @@ def test_a_missing_folder_and_a_service_that_does_not_answer_are_named(tmp_path:
     assert "secret" not in str(refused.value)
     with pytest.raises(ServiceRefused, match=r"nothing answers at http://127\.0\.0\.1:9 .*mnemic serve"):
         MemoryManager("ana", store="http://127.0.0.1:9", api_key="x")
+
+
+def test_a_correction_surer_than_sure_is_refused() -> None:
+    with MemoryManager("ana", store="memory:") as memory:
+        made = memory.add("I like tea").memory_id or ""
+        with pytest.raises(InvalidInput, match="confidence - a number from 0 to 1"):
+            memory.update(made, confidence=7)
+        assert memory.get(made).version == 1

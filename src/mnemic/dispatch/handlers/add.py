@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 
 from mnemic.dispatch import BatchReceipts, Call, Proposal
 from mnemic.dispatch.handlers.messages import as_consented
@@ -17,6 +16,7 @@ from mnemic.requests import Add, NewMemory
 from mnemic.types import Actor, Candidate, Kind, Source, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG, kind_of
 from mnemic.types.scope import checked_actor
+from mnemic.types.values import checked_share
 from mnemic.write.draft import Draft
 from mnemic.write.limiter import NEAR, Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -70,9 +70,7 @@ def candidate_of(request: NewMemory, actor: Actor) -> Candidate:
     """Return the candidate that the request describes. Raises InvalidInput."""
     if isinstance(request.content, Candidate):
         return request.content
-    # A model's figure is clamped; a program's is a mistake. What is no number is refused with the candidate.
-    if isinstance(request.confidence, int | float) and (request.confidence < 0 or 1 < request.confidence < inf):
-        raise InvalidInput("confidence", hint="a number from 0 to 1")
+    checked_share(request.confidence, "confidence")  # a model's figure is clamped, a program's is a mistake
     kind, origin = kind_of(request.kind), request.origin if isinstance(request, Add) else None
     return Candidate(
         content=request.content,

@@ -15,6 +15,7 @@ from mnemic.requests import Update
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lower_origin
 from mnemic.types.memory_kinds import CATALOG
 from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic.types.values import checked_share
 from mnemic.unit_of_work import apply
 from mnemic.write import derived_memories
 from mnemic.write.forget import forget
@@ -99,6 +100,8 @@ class UpdateHandler:
         named = request.origin if isinstance(request, Update) else None
         origin = lower_origin(call.actor.channel, named or call.actor.channel)
         content = known.content if request.content is None else request.content
+        if request.confidence is not None:
+            checked_share(request.confidence, "confidence")
         revised = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
         # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.
         return [Proposal(candidate=with_bytes(revised, known), subject=owner_of(known.scope, call.actor))]

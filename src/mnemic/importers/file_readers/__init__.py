@@ -232,13 +232,13 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         return
     texts = list(files.names_ending(".md", ".txt", ".csv"))
     if not texts:
-        names = ", ".join(files.names[:6])
+        inside = ", ".join(files.names[:6])
         raise InvalidInput(
             "file:directory",
             hint="the folder or zip contains no export that is known"
             + (
-                f", but {names}; expected one of {', '.join(_MAIN_FILES)}, or .md, .txt, .csv"
-                if names
+                f", but {inside}; expected one of {', '.join(_MAIN_FILES)}, or .md, .txt, .csv"
+                if inside
                 else ": it is empty"
             ),
         )

@@ -83,7 +83,14 @@ _LETTER = pattern(
     r"(?:chère? )?(?:madame|monsieur),|estimad[oa]s? (?:señor|cliente)|gentile (?:signor|cliente)|geachte|"
     r"prezad[oa])\b"
 )
+_HEADED = Pattern(
+    r"(?mi:^\[(?:(?:system|tool|assistant|developer|function)\b[^\]\n]{0,30}\](?!\()"
+    r"|[^\W\d_][\w -]{2,38}\]:?[ \t]{0,8}$)).{0,8000}",
+    16,
+)
+"""A heading in brackets, as programs put it before what they pass on: "[Tool result]", and all after it."""
 _PRESENTED = pattern(
+    r"\bhere(?:'s| is| are) (?:the|an?) (?:[\w'-]{1,20} ){1,4}?(?:of|from|by) (?!my\b|our\b|me\b)[^:\n]{1,40}:\s|"
     r"\b(?:here(?:'s| is| are)|this is|below is|i (?:found|got|received|read)|look at|see) (?:the|a|an|my|this|"
     r"what|some|our|his|her|"
     r"their) (?:[\w']{1,20} ){0,5}?(?:page|text|article|mail|e-?mail|message|draft|letter|review|document|"
@@ -176,6 +183,7 @@ def data_spans(text: str) -> list[Span]:
     spans += _code(text)
     spans += _lines_of_others(text)
     spans += header_spans(text)
+    spans += _all(_HEADED, text)
     mail = _MAIL.search(text)
     if mail:
         spans.append((mail.start(), len(text)))

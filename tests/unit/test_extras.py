@@ -18,7 +18,6 @@ from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins.extras import brought_by, missing_extra
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Deadline, Prompt
-from tests.architecture.sources import ROOT, modules
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
@@ -106,16 +105,6 @@ def test_every_missing_package_is_one_kind_of_error_under_its_earlier_reason() -
     assert (of_setting.reason, of_setting.hint) == ("invalid_config:openai", "pip install 'mnemic[openai]'")
     assert isinstance(of_setting, MissingExtra)
     assert pickle.loads(pickle.dumps(of_setting)).reason == of_setting.reason
-
-
-def test_no_other_module_makes_such_an_error() -> None:
-    home = Path("src/mnemic/plugins/extras.py")
-    made = [
-        path
-        for path in (one.path for one in modules())
-        if "MissingExtra(" in path.read_text().replace("class MissingExtra(", "")
-    ]
-    assert [path.relative_to(ROOT) for path in made] == [home]
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

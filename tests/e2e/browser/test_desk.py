@@ -33,7 +33,8 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     await expect(page.locator(".versus ins").first).to_be_visible()
     case = page.get_by_role("article", name="What waits")
-    await expect(case).to_contain_text("Contradicts what Ana said. Approving replaces it")
+    for told in ("Contradicts what Ana said.", "Approving replaces it; rejecting changes nothing."):
+        await expect(case).to_contain_text(told)
     await expect(case).to_contain_text(f"1 of {len(rest) + 4}")
     await page.keyboard.press("r")
     await expect(page.get_by_role("status").filter(has_text="Rejected.")).to_be_visible()
@@ -59,7 +60,7 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     reader = await enter("ana", on=own)
     await visit(reader, "mine")
-    await reader.get_by_text("Show it, newest first").click()
+    await reader.get_by_role("heading", name="Everything that is stored").click()
     await expect(reader.get_by_role("link", name="Lives in Porto.", exact=True)).to_be_visible()
     said = await reader.locator(".row a.content").all_text_contents()
     assert "Lives in Porto." in said
@@ -72,7 +73,7 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 async def test_several_are_decided_together(own: Stage, enter: Enter) -> None:
     page = await enter("ben", on=own)
     await visit(page, "review")
-    await page.get_by_role("button", name="Select all").click()
+    await page.get_by_label("Select all").click()
     await page.get_by_role("button", name="Reject selected").click()
     await page.get_by_role("button", name="Reject", exact=True).last.click()
     await expect(page.get_by_text("Nothing waits for review")).to_be_visible()

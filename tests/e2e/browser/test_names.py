@@ -58,7 +58,7 @@ async def test_each_page_opens_for_somebody_of_that_name(enter: Enter, known: tu
     await visit(page, "mine")
     await expect(page.get_by_role("link", name=SAID, exact=True)).to_be_visible()
     await page.get_by_role("link", name=SAID, exact=True).click()
-    await expect(page.get_by_role("heading", name="Versions")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Where it came from")).to_be_visible()
     await visit(page, "mine")
     assert SAID in await taken(page, "Download my data")
 

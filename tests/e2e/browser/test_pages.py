@@ -72,7 +72,7 @@ async def test_signing_in_and_a_memory_are_accessible(
     page = await enter("ana", scheme)
     await visit(page, "search?q=aisle")
     await page.get_by_role("link", name="I prefer aisle seats").click()
-    await page.get_by_role("heading", name="Versions").wait_for()
+    await page.get_by_role("heading", name="Where it came from").wait_for()
     assert await serious(page, scheme) == []
     await page.get_by_role("button", name="Correct").click()
     assert await serious(page, scheme) == []
@@ -135,7 +135,7 @@ async def test_the_keyboard_reaches_everything_and_the_focus_follows(enter: Ente
     await visit(page, "overview")
     await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_focused()
     skip = page.get_by_role("link", name="Skip to the page")
-    for _ in range(await page.locator(".side a:visible, .side button:visible").count() + 1):
+    for _ in range(await page.locator(".side :is(a, button, summary):visible").count() + 1):
         await page.keyboard.press("Shift+Tab")
     await expect(skip).to_be_focused()
     await page.keyboard.press("Enter")

@@ -49,7 +49,7 @@ async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(ente
     await visit(page, f"search?q={QUESTION}")
     every = await meters(page)
     await page.get_by_text("Filters").click()
-    least = page.get_by_label("Minimum relevance (%)")
+    least = page.get_by_label("Minimum match (%)")
     await least.fill("50")
     await least.press("Enter")
     wanted = [value for value in every if value >= 0.5]

@@ -218,4 +218,4 @@ async def test_an_episode_under_its_day_is_opened_by_the_keyboard(enter: Enter) 
     first = told.locator("article").get_by_role("link").first
     await first.focus()
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", name="Versions")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Where it came from")).to_be_visible()

@@ -75,6 +75,7 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
     exported = [json.loads(line) for line in _text(await (await taken.value).path()).splitlines()]
     assert [memory["content"] for memory in exported] == ["I prefer aisle seats on every flight."]
 
+    await page.get_by_role("heading", name="Erase everything").click()
     await page.get_by_role("button", name="Erase everything about me").click()
     await page.get_by_label("Type your name, ana, to confirm").fill("ana")
     await page.get_by_role("button", name="Erase everything", exact=True).click()
@@ -125,6 +126,7 @@ async def test_everything_is_erased_only_where_the_own_name_is_typed(browser: Br
         page = await context.new_page()
         await context.request.post("/v1/memories", data={"content": "I prefer aisle seats."})
         await visit(page, "mine")
+        await page.get_by_role("heading", name="Erase everything").click()
         for typed, told in (
             ("no", "That is not your name. Nothing was erased."),
             ("ana-maria", "Everything is erased"),

@@ -180,6 +180,7 @@ async def test_what_holds_now_is_found_corrected_shown_as_it_was_and_forgotten_i
 async def test_a_consent_is_given_and_withdrawn(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "mine")
+    await page.get_by_role("heading", name="What may be kept").click()
     await page.get_by_label("Allow another topic").fill("health")
     await page.get_by_role("button", name="Allow", exact=True).click()
     await page.get_by_role("button", name="Do not keep health").click()

@@ -17,6 +17,8 @@ from mnemic.types.writes import AUDIT_END
 PAGE = 1000
 LINES_READ = 20_000
 """Maximum number of audit lines read for one response, which bounds its cost."""
+_CAME = frozenset({"created", "pending_review"})
+"""Of a memory that is new: a replacement is `created`, and what it replaces `superseded` in a line of its own."""
 _GONE = frozenset({"forgotten", "deleted", "removed", "purged", "expired", "erased", "erasure", "evicted"})
 
 
@@ -59,4 +61,4 @@ def _name(event: AuditEvent) -> str | None:
         return "used" if event.action == INJECTED else None
     if event.memory_id is None:
         return None
-    return "forgotten" if event.action in _GONE else "written"
+    return "forgotten" if event.action in _GONE else "written" if event.action in _CAME else None

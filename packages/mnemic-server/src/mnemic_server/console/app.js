@@ -83,15 +83,14 @@ function sidebar() {
   side.addEventListener("click", (event) => event.target.closest("nav a") && folded(false));
   side.append(
     el("div", { class: "top" }, el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"), fold),
-    el("nav", { id: "pages", "aria-label": "Pages" }, groups.map(({ title, places }) => [
-      el("h2", {}, title),
+    el("nav", { id: "pages", "aria-label": "Pages" }, groups.map(({ title, places }) => el(title === "More" ? "details" : "div", {},
+      el(title === "More" ? "summary" : "h2", {}, title),
       el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: place.icon })), place.title)))),
-    ])),
+    ))),
     el(
       "div",
       { class: "whoami" },
       el("p", {}, el("strong", {}, who.user ?? "an application"), who.tenant !== "default" && el("span", { class: "quiet" }, who.tenant)),
-      el("p", { class: "quiet roles" }, who.roles.join(", ")),
       liveSign(),
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),
@@ -108,8 +107,8 @@ async function leave() {
 
 function markCurrent(name) {
   for (const link of document.querySelectorAll("nav a")) {
-    if (link.getAttribute("data-place") === name) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.getAttribute("data-place") !== name) link.removeAttribute("aria-current");
+    else (link.setAttribute("aria-current", "page"), link.closest("details")?.setAttribute("open", ""));
   }
 }
 

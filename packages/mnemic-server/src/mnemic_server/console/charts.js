@@ -12,32 +12,31 @@ const FOOT = 22;
 
 /**
  * One chart of a day's counts. @param {string} title @param {Array<Record<string, any>>} days oldest first
- * @param {Series[]} every drawn beside each other; one that is always nothing is not drawn
+ * @param {Series[]} every drawn upon each other; one that is always nothing is not drawn
  */
 export function dayBars(title, days, every) {
   const width = narrow() ? 330 : 440; // drawn at the size at which it is seen, so that its words can be read
   const busy = every.filter(({ name }) => days.some((one) => one[name] > 0)), series = busy.length > 0 ? busy : every.slice(0, 1);
-  const most = Math.max(1, ...days.flatMap((one) => series.map(({ name }) => one[name])));
+  const most = Math.max(1, ...days.map((one) => series.reduce((sum, { name }) => sum + one[name], 0)));
   const top = nice(most), middle = Math.floor(days.length / 2);
   const slot = (width - LEFT) / days.length;
-  const thick = Math.max(2, (slot - 3) / series.length);
+  const thick = Math.max(2, slot - 3);
   const up = (count) => ((HEIGHT - FOOT) * count) / top;
-  const total = every.map(({ name, words }) => `${number(days.reduce((sum, one) => sum + one[name], 0))} ${words}`).join(", ");
+  const total = (name) => days.reduce((sum, one) => sum + one[name], 0), told = every.map(({ name, words }) => `${number(total(name))} ${words}`).join(", ");
   return el(
     "figure",
-    { class: "chart" },
-    el("figcaption", {}, el("h3", {}, title), el("p", { class: "quiet" }, `Last ${days.length} days: ${total}.`)),
-    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${total}. The table below has every day.` },
+    { class: "panel chart" },
+    el("figcaption", {}, el("h2", {}, title), el("p", { class: "legend" }, every.map(({ name, words }, part) => el("span", { class: `series-${part}` }, `${number(total(name))} ${words}`)), `in ${days.length} days`)),
+    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${told}. The table below has every day.` },
       [0, top / 2, top].map((level) => svg("g", { class: "level" },
         svg("line", { x1: LEFT, x2: width, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),
         svg("text", { x: LEFT - 8, y: HEIGHT - FOOT - up(level) + 8, "text-anchor": "end" }, number(level)))),
       days.map((one, at) => series.map(({ name, words }, part) => one[name] > 0 && svg("rect", {
-        class: `series-${part}`, x: LEFT + at * slot + part * thick + 1, y: HEIGHT - FOOT - up(one[name]) + 4, width: thick - 0.5, height: Math.max(1, up(one[name])), rx: 1.5,
+        class: `series-${part}`, x: LEFT + at * slot + 1, y: HEIGHT - FOOT - up(series.slice(0, part + 1).reduce((sum, lower) => sum + one[lower.name], 0)) + 4, width: thick, height: Math.max(1, up(one[name])), rx: 1.5,
       }, svg("title", {}, `${day(one.day)}: ${number(one[name])} ${words}`)))),
       svg("text", { x: LEFT, y: HEIGHT + 2 }, day(days[0].day)),
       svg("text", { x: LEFT + slot * (middle + 0.5), y: HEIGHT + 2, "text-anchor": "middle" }, day(days[middle].day)),
       svg("text", { x: width, y: HEIGHT + 2, "text-anchor": "end" }, "today")),
-    series.length > 1 && el("p", { class: "legend" }, series.map(({ words }, part) => el("span", { class: `series-${part}` }, words))),
     el("details", {}, el("summary", {}, "Show as a table"), table(title, ["Day", ...every.map(({ words }) => words)], days.toReversed().map((one) => [day(one.day), ...every.map(({ name }) => number(one[name]))]))),
   );
 }
@@ -52,7 +51,7 @@ function nice(most) {
 /** Both charts of an overview. @param {{days: any[], complete: boolean}} activity */
 export function activityCharts({ days, complete }) {
   return several(
-    el("div", { class: "halves" },
+    el("div", { class: "halves charts" },
       dayBars("Memories written and forgotten", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
       dayBars("Memory shown to models", days, [{ name: "tokens", words: `tokens in ${number(days.reduce((sum, one) => sum + one.used, 0))} turns` }])),
     !complete && el("p", { class: "quiet" }, "There was more activity than these charts can show: the earliest days show too little."),

@@ -2,7 +2,7 @@
 
 import { Problem } from "./api.js";
 import { el, several } from "./dom.js";
-import { ago, dateTime, day, inWords, originWords, percent, sentence, spaced, statusWords } from "./labels.js";
+import { ago, dateTime, day, inWords, kindWords, originWords, percent, sentence, spaced, statusWords, topic } from "./labels.js";
 import { linkTo } from "./page-list.js";
 
 /** The head of a page: its title, which takes the focus when the page opens, and a line below it. */
@@ -23,10 +23,10 @@ export function panel(title, ...children) {
 /** Whether the window is a phone's. */
 export const narrow = () => innerWidth < 560;
 
-/** A panel that most people do not need: on a phone its heading opens it. @param {string} title @param {...any} children */
-export function asidePanel(title, ...children) {
-  if (!narrow()) return panel(title, ...children);
-  return el("section", { class: "panel" }, el("details", {}, el("summary", {}, el("h2", {}, title)), el("div", { class: "folded" }, children)));
+/** A part that most people do not need at once: its heading opens it. `hint` says what is in it; `opened` is called when it is opened. */
+export function fold(title, hint, content, opened = () => {}) {
+  const part = el("details", { class: "fold", on: { toggle: () => part.open && opened() } }, el("summary", {}, el("h2", {}, title), hint && el("span", { class: "quiet" }, hint)), el("div", { class: "stack" }, content));
+  return part;
 }
 
 /** Nothing is there, and what would make something be there. */
@@ -94,16 +94,16 @@ export function provenance(memory, user = "the user") {
     { class: "meta" },
     el("span", {}, originWords(memory.source, user, memory.owner)),
     happened || when(memory.updated_at),
-    memory.trust !== "high" && el("span", {}, `${memory.trust} trust, ${percent(memory.confidence)} confident`),
-    memory.kind !== "long_term" && tag(memory.category === "message" ? "message" : memory.kind),
-    memory.key && !memory.key.includes(":") && el("span", { class: "tag key" }, memory.key),
+    memory.trust !== "high" && el("span", {}, `${percent(memory.confidence)} sure`),
+    memory.kind !== "long_term" && el("span", {}, memory.category === "message" ? "message" : kindWords(memory.kind)),
+    memory.key && !memory.key.includes(":") && el("span", {}, topic(memory.key)),
   );
 }
 
 /** Named values. @param {any[][]} pairs those without a value are left out */
 export function facts(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false);
-  return el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+  return shown.length > 0 && el("dl", { class: "facts" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
 /** A table. On a phone, a row of more than three cells becomes a list of them with their names. @param {string} caption @param {string[]} names @param {any[][]} rows @param {{figures?: boolean}} [how] `figures`: every column but the first is of numbers */

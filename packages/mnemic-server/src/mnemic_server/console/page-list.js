@@ -18,17 +18,8 @@ export const GROUPS = [
       { name: "search", title: "Search", roles: READERS, personal: true, icon: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zm5-2 4.5 4.5" },
       { name: "live", title: "Live", roles: ["writer"], personal: true, icon: "M13 3 5 14h6l-1 7 8-11h-6z" },
       { name: "import", title: "Import", roles: ["writer"], personal: true, icon: "M12 4v11m-4-4 4 4 4-4M5 20h14" },
-      { name: "entities", title: "People and things", roles: READERS, personal: true, icon: "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zm10 12a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM9 8l6 8" },
-      { name: "episodes", title: "Episodes", roles: READERS, personal: true, icon: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3 2" },
-      { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true },
-    ],
-  },
-  {
-    title: "Watch",
-    places: [
       { name: "review", title: "Review desk", roles: ["reviewer", "subject"], icon: "M4 4h16v16H4zm4 8 3 3 5-6" },
-      { name: "runs", title: "Runs", roles: READERS, personal: true, icon: "m7 4 12 8-12 8z" },
-      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"], icon: "M4 18a9 9 0 1 1 16 0m-8-4 4-5" },
+      { name: "memory", title: "Memory", roles: READERS, personal: true, hidden: true },
     ],
   },
   {
@@ -41,6 +32,15 @@ export const GROUPS = [
       { name: "policy", title: "Policy", roles: ["operator"], icon: "m12 3 8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6z" },
       { name: "tenants", title: "Tenants", service: true, icon: "M5 21V4h9v17M14 9h5v12M8 8h3m-3 4h3m-3 4h3m-8 5h18" },
       { name: "settings", title: "Settings", service: true, icon: "M4 7h10m4 0h2M4 17h2m4 0h10M16 5v4M8 15v4" },
+    ],
+  },
+  {
+    title: "More",
+    places: [
+      { name: "entities", title: "People and things", roles: READERS, personal: true, icon: "M7 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zm10 12a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM9 8l6 8" },
+      { name: "episodes", title: "Episodes", roles: READERS, personal: true, icon: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zm0-14v5l3 2" },
+      { name: "runs", title: "Runs", roles: READERS, personal: true, icon: "m7 4 12 8-12 8z" },
+      { name: "quotas", title: "Quotas", roles: [...READERS, "operator"], icon: "M4 18a9 9 0 1 1 16 0m-8-4 4-5" },
     ],
   },
 ];

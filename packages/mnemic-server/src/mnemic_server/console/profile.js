@@ -78,7 +78,7 @@ function row(line, isChosen, choose, fill) {
   const text = line.text[0].toUpperCase() + line.text.slice(1);
   const box = el("input", { type: "checkbox", checked: isChosen, "aria-label": `Choose: ${text}`, on: { change: () => choose(line, box.checked) } });
   const gone = async () => (await sureToForget(memory)) && (await attempt(() => call("DELETE", path), "Forgotten.")) && fill();
-  const said = memory.source.quote && !memory.source.quote.startsWith(memory.content.replace(/[.!]$/, "")) && el("q", {}, memory.source.quote);
+  const said = memory.source.quote && !memory.source.quote.startsWith(memory.content.replace(/[.!]$/, "")) && el("span", {}, el("q", {}, memory.source.quote));
   const more = button("…", () => more.setAttribute("aria-expanded", String(node.classList.toggle("unfolded"))), { kind: "quiet more", "aria-expanded": "false", "aria-label": `Actions: ${text}` });
   const node = el("li", { class: "known" }, box, linked(memory, text), more,
     el("p", { class: "meta" }, said, el("span", {}, originWords(memory.source, "you", memory.owner)), dated(memory), memory.supersedes.length > 0 && before(path)),

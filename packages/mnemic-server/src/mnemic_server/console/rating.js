@@ -2,7 +2,9 @@
 
 import { call } from "./api.js";
 import { attempt, button } from "./components.js";
-import { el } from "./dom.js";
+import { el, svg } from "./dom.js";
+
+const THUMB = "M7 21H4V10h3zm0-11 4-7c1.7 0 2.5 1.2 2.3 2.7L13 9h5.3a1.8 1.8 0 0 1 1.8 2.1l-1.2 8A2.2 2.2 0 0 1 16.7 21H7";
 
 /** Two buttons that say whether a memory was useful; pressing the same one again takes it back. `now` is what was said before. */
 export function rating(memory, now = "none") {
@@ -13,7 +15,7 @@ export function rating(memory, now = "none") {
     now = next;
     each.forEach(([node, value]) => node.setAttribute("aria-pressed", String(value === now)));
   };
-  const each = [["Useful", "useful"], ["Wrong", "wrong"]].map(([label, verdict]) => [button(label, () => rate(verdict), { kind: "quiet", "aria-pressed": String(verdict === now), "aria-label": `${label}: ${memory.content}` }), verdict]);
+  const each = [["Useful", "useful"], ["Wrong", "wrong"]].map(([label, verdict]) => [button(svg("svg", { class: `icon is-${verdict}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: THUMB })), () => rate(verdict), { kind: "quiet", title: label, "aria-pressed": String(verdict === now), "aria-label": `${label}: ${memory.content}` }), verdict]);
   return el("span", { class: "rating" }, each.map(([node]) => node));
 }
 

@@ -2,13 +2,13 @@
 
 import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
-import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, narrow, panel, say, sureToForget, tag } from "../components.js";
+import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { rating, ratings } from "../rating.js";
-import { counted, inWords, number, spaced } from "../labels.js";
+import { counted, inWords, number, spaced, statusWords, whyWords } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
-const KINDS = [["long_term", "long term: true until changed"], ["episodic", "episodic: an event"]];
+const KINDS = [["long_term", "a fact: true until changed"], ["episodic", "an event"]];
 const path = (memoryId) => `/v1/memories/${encodeURIComponent(memoryId)}`;
 
 /** @param {any} context */
@@ -51,7 +51,7 @@ export function show({ signal }) {
   };
   const tell = async (report, content, line) => {
     const written = await Promise.all(report.receipts.filter((one) => one.memory_id).map((receipt) => statement(receipt, signal)));
-    const prompt = el("div", {}, el("p", { class: "quiet" }, "Reading…"));
+    const prompt = el("div", { class: "prompt" }, el("p", { class: "quiet" }, "Reading…"));
     const fillPrompt = async () => prompt.replaceChildren(await block(content, signal));
     // A value and the sentence that it is read from are one thing said: neither goes alone.
     const each = written.map((one) => row(one, async () => {
@@ -63,14 +63,14 @@ export function show({ signal }) {
       say("All of it is taken back.");
       await fillPrompt();
     };
-    const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll);
+    const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll, { kind: "quiet" });
     const panels = [
-      panel("What was read from it", each.length > 0 ? el("ul", { class: "rows" }, each.map((one) => one.node)) : el("p", { class: "quiet" }, "Nothing is kept of it."), all),
+      panel("What was read from it", each.length > 0 ? el("ul", { class: "rows" }, each.map((one) => one.node)) : el("p", { class: "quiet" }, "Nothing is kept of it."), each.length > 0 && el("div", { class: "foot-line" }, steps(written), all)),
       ...[heldBack(report, written), requests(report.asked ?? [], fillPrompt)].filter(Boolean),
       panel("What a model gets with this message", prompt),
     ];
     shown.replaceChildren(...panels);
-    line.append(button([counted(written.length, "statement"), ...consequences(report)].join(" · "), () => shown.replaceChildren(...panels), { kind: "quiet" }));
+    line.append(button(consequences(report).join(" · "), () => shown.replaceChildren(...panels), { kind: "quiet" }));
     await fillPrompt();
   };
   words.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && (event.preventDefault(), send()));
@@ -83,9 +83,14 @@ export function show({ signal }) {
   return several(head("Live", "Say what a person would say to an agent, and see what becomes of it."), talk);
 }
 
+/** A new memory that replaced another is new. */
+const outcomeOf = (receipt) => (receipt.outcome === "superseded" ? "created" : receipt.outcome);
+
+/** How many statements ended in each way, as the list beside says of each; nothing else is counted. */
 function consequences({ receipts, asked = [] }) {
-  const ended = receipts.reduce((sum, one) => sum + one.superseded.length, 0), waits = receipts.filter((one) => one.outcome === "pending_review").length;
-  return [ended > 0 && `${number(ended)} replaced`, waits > 0 && `${number(waits)} waiting`, asked.length > 0 && "asks something of memory"].filter(Boolean);
+  const kept = receipts.filter((one) => one.memory_id), ended = kept.reduce((sum, one) => sum + one.superseded.length, 0);
+  const counts = [...new Set(kept.map(outcomeOf))].map((outcome) => `${number(kept.filter((one) => outcomeOf(one) === outcome).length)} ${statusWords(outcome)}`);
+  return [...(counts.length > 0 ? counts : ["nothing kept"]), ended > 0 && `${number(ended)} replaced`, asked.length > 0 && "asks something of memory"].filter(Boolean);
 }
 
 /** The choice to keep a text as it is, under a key and for a time, without reading anything from it. */
@@ -114,7 +119,7 @@ function overlap(one, other) {
 
 /** A statement as it is kept, what it ends, and how to take it back, with what was `taken` from the same words; `undo` is null where nothing new was kept. */
 function row({ receipt, memory, ended }, taken, changed) {
-  const state = el("span", {}, badge(receipt.outcome === "superseded" ? "created" : receipt.outcome));
+  const state = el("span", {}, badge(outcomeOf(receipt)));
   const undo = async () => {
     if (!back.isConnected || !(await attempt(() => (receipt.superseded.length > 0 ? call("POST", `${path(memory.memory_id)}/undo`) : call("DELETE", path(memory.memory_id))), ""))) return;
     back.remove();
@@ -125,21 +130,27 @@ function row({ receipt, memory, ended }, taken, changed) {
   const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row read" },
     el("div", {},
-      el("p", { class: "meta flow" }, linked(memory), state, memory.kind !== "long_term" && tag(memory.kind), tag(memory.category)),
-      ended.map((old) => el("p", { class: "diff" }, "replaces ", el("del", {}, old.content))),
-      receipt.reason && el("p", { class: "meta" }, inWords(receipt.reason)),
-      el("details", {}, el("summary", {}, "What each step decided"),
-        el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))),
+      linked(memory),
+      el("p", { class: "meta" }, state, ended.map((old) => el("span", {}, "replaces ", el("del", {}, masked(old.content)))), receipt.reason && el("span", {}, inWords(receipt.reason)))),
     back);
   return { node, memory, undo: back ? undo : null };
 }
+
+/** What each step of reading and deciding did with each statement. */
+function steps(written) {
+  return el("details", {}, el("summary", {}, "What each step decided"), written.map(({ receipt, memory }) => several(
+    written.length > 1 && el("h3", {}, masked(memory.content)),
+    el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))));
+}
+
+const MASKED = { card: "card number", email: "mail address", phone: "phone number", secret: "password or key", iban: "bank account" };
 
 /** What was masked, refused, or not taken for something to keep; null: nothing was. */
 function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, written) {
   const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome))].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
   const markers = new Set(written.flatMap(({ memory }) => memory.content.match(new RegExp(MARKER, "g")) ?? []));
   const lines = [
-    ...[...markers].map((one) => `Masked before it was stored: ${markerWords(one)}.`),
+    ...[...new Set([...markers].map(markerWords))].map((word) => `The ${MASKED[word] ?? word} is not stored: the rules for private data keep none, so a placeholder stands in its place.`),
     ...refused,
     ...skipped.filter(({ reason }) => reason !== "memory_request").map(({ reason }) => `A part is not kept: ${inWords(reason)}.`),
     ...receipts.flatMap((one) => one.clamped.map((limit) => `Limited by policy: ${spaced(limit)}.`)),
@@ -167,9 +178,7 @@ async function block(query, signal) {
   const [{ runs }, rated] = await Promise.all([call("GET", "/v1/runs", { query: { limit: 10 }, signal }), ratings(signal)]);
   const run = runs.find((one) => one.block_sha256 === made.digest);
   return several(
-    el("p", { class: "meta flow" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, el("strong", {}, number(made.hits.length)), made.hits.length === 1 ? " memory" : " memories"), run?.ms && el("span", {}, `${run.ms} ms`)),
-    el("details", { open: !narrow() }, el("summary", {}, "The text"), el("pre", { class: "block", tabindex: "0" }, made.text)),
-    el("details", {}, el("summary", {}, "Why each memory is in it, and was it right?"), el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row" },
-      el("div", {}, linked(memory), el("p", { class: "meta" }, why)),
-      rating(memory, rated.get(memory.memory_id)))))));
+    el("p", { class: "meta" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, counted(made.hits.length, "memory", "memories")), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
+    el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row used" }, el("div", {}, linked(memory), el("p", { class: "meta" }, whyWords(why))), rating(memory, rated.get(memory.memory_id))))),
+    el("details", {}, el("summary", {}, "The exact text"), el("pre", { class: "block", tabindex: "0" }, made.text)));
 }

@@ -3,10 +3,10 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { asidePanel, ask, attempt, badge, button, empty, facts, field, head, masked, panel, sureToForget, table, when } from "../components.js";
+import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, panel, sureToForget, table, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
-import { counted, dateTime, day, originWords, percent, sentence, spaced } from "../labels.js";
+import { counted, dateTime, day, kindWords, originWords, percent, sentence, spaced } from "../labels.js";
 
 /** What was done with a memory, as people say it. */
 const DONE = { created: "remembered", updated: "corrected", injected: "put before a model", superseded: "replaced", approved: "approved", pending_review: "sent to review", refreshed: "confirmed", merged: "joined", restored: "brought back", rolled_back: "set back" };
@@ -25,19 +25,18 @@ export async function show({ argument: memoryId, who, signal }) {
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
-    head(masked(sentence(memory)), null, changeable && [button("Correct", () => correct(path, memory), { kind: "primary" }), memory.supersedes.length > 0 && button("Restore the previous", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
-    el("p", { class: "meta" }, badge(memory.status), el("span", {}, originWords(memory.source, called, memory.owner)), when(memory.updated_at)),
-    panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), relatives(lineage)),
-    el("div", { class: "halves" }, panel("Where it came from", source(memory, called)), asidePanel("Details", about(memory))),
-    panel("Versions", history(path, versions, changeable)),
-    panel("Who used and changed it", seen(uses)),
+    head(masked(sentence(memory)), several(badge(memory.status), originWords(memory.source, called, memory.owner), " · ", when(memory.updated_at)), changeable && [button("Correct", () => correct(path, memory), { kind: "primary" }), memory.supersedes.length > 0 && button("Restore the previous", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), versions.length > 1 && history(path, versions, changeable)),
+    panel("Where it came from", source(memory, called, lineage)),
+    panel("What was done with it", seen(uses)),
+    el("section", { class: "panel folds" }, fold("Details", "key, kind, identifier", about(memory))),
   );
 }
 
 function about(memory) {
   return facts([
     ["Key", memory.key && el("code", {}, memory.key)],
-    ["Kind", [spaced(memory.kind), memory.category].filter(Boolean).join(", ")],
+    ["Kind", [kindWords(memory.kind), memory.category].filter(Boolean).join(", ")],
     ["Belongs to", `${memory.level} ${memory.owner}`],
     ["Believed", `${memory.trust} trust, ${percent(memory.confidence)} confident`],
     ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
@@ -49,45 +48,35 @@ function about(memory) {
   ]);
 }
 
-function source({ source: from, owner, context, conflicts_with: conflicts, created_at: created }, called) {
+/** The words it was read from, unless they are the memory itself; then by whom, when and where. What it replaced is shown above. */
+function source({ content, source: from, owner, context, conflicts_with: conflicts, created_at: created }, called, { earlier }) {
+  const words = originWords(from, called, owner), open = conflicts.filter((name) => !earlier.some((one) => one.memory_id === name));
   return several(
-    from.quote && el("blockquote", {}, masked(from.quote)),
-    facts([
-      ["From", originWords(from, called, owner)],
-      ["Conversation", from.session],
-      ["Reference", from.ref && el("code", {}, from.ref)],
-      ["Context", context],
-      ["Remembered", dateTime(created)],
-      ["Contradicts", links(conflicts)],
-    ]),
-  );
+    from.quote && from.quote !== content && el("blockquote", {}, masked(from.quote)),
+    el("p", {}, words.replace(/^./, (letter) => letter.toUpperCase()), ` on ${dateTime(created)}`, from.session && !words.includes(from.session) && `, in the conversation “${from.session}”`, "."),
+    facts([["Reference", from.ref && el("code", {}, from.ref)], ["Context", context], ["Contradicts", links(open)]]));
 }
 
 function links(names) {
   return names.length > 0 && el("ul", { class: "plain" }, names.map((name, at) => el("li", {}, el("a", { href: linkTo("memory", name) }, names.length === 1 ? "an earlier memory" : `memory ${at + 1}`))));
 }
 
-function relatives({ earlier, later }) {
-  if (earlier.length + later.length === 0) return null;
-  const item = (role, memory) => el("li", {}, el("span", { class: "quiet" }, role), " ", el("a", { href: linkTo("memory", memory.memory_id) }, memory.content), " ", role === "replaced" ? el("span", { class: "quiet" }, `until ${day(memory.valid_to ?? memory.updated_at)}`) : badge(memory.status));
-  return el("ul", { class: "rows" }, earlier.map((one) => item("replaced", one)), later.map((one) => item("was replaced by", one)));
-}
-
 function seen(uses) {
   if (uses.length === 0) return el("p", { class: "quiet" }, "It has not been used yet.");
-  return table("What was done with this memory", ["When", "What", "Run"], uses.map((use) => [
-    when(use.at),
-    `${DONE[use.action] ?? spaced(use.action)}${use.mine ? "" : " by somebody else"}`,
-    use.run_id ? el("a", { href: linkTo("runs", use.run_id) }, "open") : "",
-  ]));
+  const rows = [];
+  for (const use of uses) {
+    const what = `${DONE[use.action] ?? spaced(use.action)}${use.mine ? "" : " by somebody else"}`, last = rows.at(-1);
+    if (last?.what === what) last.more.push(use);
+    else rows.push({ what, more: [use] });
+  }
+  return table("What was done with this memory", ["What", "When", "Run"], rows.map(({ what, more }) => [more.length > 1 ? `${what} ${more.length} times` : what, when(more[0].at), more[0].run_id && el("a", { href: linkTo("runs", more[0].run_id) }, more.length > 1 ? "the last one" : "see it")]));
 }
 
 function history(path, versions, changeable) {
-  if (versions.length === 1) return el("p", { class: "quiet" }, "1 version: it says what it said when it was remembered.");
   const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
   const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version, versions.at(-1).version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
   return several(
-    el("p", { class: "quiet" }, counted(versions.length, "version")),
+    el("h3", {}, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
       el("p", { class: "meta" }, el("strong", {}, `Version ${version.version}`), version === versions.at(-1) && badge(version.status), when(version.updated_at), again(version)),
       before && before.content !== version.content ? diff(before.content, version.content) : el("p", {}, before ? el("span", { class: "quiet" }, "The text stayed the same.") : version.content)))),

@@ -2,12 +2,12 @@
 
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../dom.js";
-import { asidePanel, ask, attempt, button, choice, empty, facts, field, head, linked, paged, panel, provenance, say, sureToForget, when } from "../components.js";
+import { ask, attempt, button, choice, empty, facts, field, fold, head, linked, paged, provenance, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { firstSteps, profile } from "../profile.js";
-import { counted, dateTime, erasedWords, number, spaced, topic } from "../labels.js";
+import { counted, dateTime, erasedWords, kindWords, number, spaced, topic } from "../labels.js";
 
-const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
+const KINDS = [["", "everything"], ...["long_term", "persona", "episodic", "entity", "structured"].map((kind) => [kind, kindWords(kind)])];
 
 /** @param {any} context */
 export async function show({ who, signal }) {
@@ -19,12 +19,13 @@ export async function show({ who, signal }) {
   const [{ keys }] = await Promise.all([call("GET", "/v1/keys/own", { signal }), known.fill(), decide()]);
   const anew = () => Promise.all([remembered.fill(), known.fill(), decide()]);
   return several(
-    head("My memory", "What is remembered about you, and what you can do about it.", subject && [button("Printable page", asPage), button("Download my data", takeAlong)]),
+    head("My memory", "What is remembered about you.", subject && button("Download my data", takeAlong), who.roles.includes("writer") && el("a", { class: "button primary", href: linkTo("live") }, "Add something")),
     known.node,
-    remembered.node,
-    el("div", { class: "halves" },
-      asidePanel("What may be kept", allowed),
-      el("div", { class: "stack" }, asidePanel("Who can open it", opening(keys)), subject && asidePanel("Erase everything", erasure(who, anew)))),
+    el("section", { class: "panel folds", "aria-label": "What you decide" },
+      remembered.node,
+      fold("What may be kept", "allow or refuse a topic", allowed),
+      fold("Who can open it", keys.length === 0 ? "your sign-in" : counted(keys.length, "key"), opening(keys)),
+      subject && fold("Erase everything", "with a receipt", erasure(who, anew))),
   );
 }
 
@@ -40,8 +41,8 @@ function held(who) {
     list.replaceChildren(node);
   };
   kind.addEventListener("change", fill);
-  const details = el("details", { on: { toggle: () => details.open && fill() } }, el("summary", {}, "Show it, newest first"), field("Of the kind", kind), list);
-  return { node: panel("Everything that is stored", el("p", { class: "quiet" }, "The sentences above, the messages they were read from, and whatever else is kept for you."), details), fill: () => details.open && fill() };
+  const node = fold("Everything that is stored", "also messages and episodes", several(el("div", { class: "inline" }, field("Kind", kind), button("Printable page", asPage)), list), fill);
+  return { node, fill: () => node.open && fill() };
 }
 
 function row(memory) {
@@ -51,7 +52,6 @@ function row(memory) {
   const item = el("div", { class: "row" },
     el("div", {}, linked(memory), provenance(memory, "you")),
     el("div", { class: "actions" },
-      el("a", { class: "button quiet", href: linkTo("memory", memory.memory_id), "aria-label": `See or correct: ${memory.content}` }, "See or correct"),
       button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${memory.content}` })));
   return item;
 }
@@ -62,7 +62,7 @@ function decisions(consents, inUse) {
   const draw = () => {
     const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
     list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is kept under a topic yet.")] : keys.map((key) => el("li", { class: "row short" },
-      el("div", {}, el("p", { class: "content" }, topic(key)), el("p", { class: "meta" }, stand(consents[key]))),
+      el("div", {}, el("p", { class: "content" }, topic(key)), consents[key] !== undefined && el("p", { class: "meta" }, stand(consents[key]))),
       el("div", { class: "either", role: "group", "aria-label": topic(key) },
         button("Keep", () => allow(key), { kind: "quiet", "aria-pressed": String(consents[key] !== false), "aria-label": `Keep ${spaced(key)}` }),
         button("Do not keep", () => consents[key] !== false && withdraw(key), { kind: "quiet", "aria-pressed": String(consents[key] === false), "aria-label": `Do not keep ${spaced(key)}` }))))));
@@ -87,11 +87,10 @@ function decisions(consents, inUse) {
   const key = el("input", { name: "key", required: true, maxlength: "128", autocomplete: "off" });
   const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow another topic", key), el("button", { type: "submit", class: "button" }, "Allow"));
   draw();
-  return several(el("p", { class: "quiet" }, "You decide for each topic whether it may be kept and used. A sensitive one is kept only once you allow it."), list, form);
+  return several(el("p", { class: "quiet" }, "A topic is kept until you say no; a sensitive one only once you say yes."), list, form);
 }
 
 function stand(decided) {
-  if (decided === undefined) return "kept, since you have not said no";
   return decided ? "kept: you have allowed it" : "not kept: you have said no";
 }
 

@@ -13,6 +13,8 @@ import { counted, listWords, number, percent, size, spaced } from "../labels.js"
 const MANY = 5000;
 /** Milliseconds for 95 of 100 searches from which an operator should look at it. */
 const SLOW = 1000;
+/** From how many calls on the slowest 5 of 100 are more than one call. */
+const ENOUGH = 20;
 
 /** @param {any} context */
 export async function show({ who, signal }) {
@@ -21,7 +23,7 @@ export async function show({ who, signal }) {
   const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found) : await own(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
-  return several(head("Overview", operator ? `The memory of ${who.tenant === "default" ? "this service" : who.tenant}: what needs you, what it costs, how fast it is.` : "What is known about you, and what is new."), body);
+  return several(head("Overview", operator ? who.tenant !== "default" && who.tenant : "What is known about you, and what is new."), body);
 }
 
 async function installation(who, signal, found) {
@@ -38,8 +40,8 @@ async function installation(who, signal, found) {
   }
   return several(
     panel("What needs attention", wrong(state, quotas, webhooks), found),
-    figures(state, rows, total),
-    panel("Growth and use", activityCharts(days)),
+    figures(state, rows, total, days),
+    activityCharts(days),
     panel("How fast it answers", latencies(state.process.latency)));
 }
 
@@ -69,14 +71,15 @@ function tile(name, value, note) {
   return el("div", { class: "tile" }, el("span", { class: "tile-name" }, name), el("span", { class: "tile-value" }, value), el("span", { class: "quiet" }, note));
 }
 
-function figures({ process }, rows, total) {
+/** Each figure says over which time it counts; that of the new memories is the chart's. */
+function figures({ process }, rows, total, { days }) {
   const { hit_rate: rate, found, empty: nothing } = process.searches, { calls, input_tokens: sent, output_tokens: got } = process.models;
   const search = process.latency.find((one) => one.route === "/v1/search");
   return el("div", { class: "tiles" },
-    tile("Memories held", number(total), `${size(sum(rows, "bytes"))}, ${number(sum(rows, "recent"))} in the last 24 hours`),
-    tile("Model calls", number(calls), calls === 0 ? "rules only" : `${number(sent)} tokens sent, ${number(got)} received`),
-    tile("Searches with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "no search yet" : `of ${number(found + nothing)}`),
-    tile("Search time", search ? milliseconds(search.p50_ms) : "–", search ? `median; 95th percentile ${milliseconds(search.p95_ms)}` : "no search yet"));
+    tile("Memories held", number(total), `${number(sum(days, "written"))} new in 30 days; ${size(sum(rows, "bytes"))}`),
+    tile("Model calls", number(calls), calls === 0 ? "since start: rules read everything" : `since start: ${number(sent)} tokens sent, ${number(got)} received`),
+    tile("Questions with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "nothing asked since start" : `of ${number(found + nothing)} since start, by search or for a prompt`),
+    tile("Search takes", search ? milliseconds(search.p50_ms) : "–", search ? `half of ${number(search.count)} since start are faster` : "no search since start"));
 }
 
 /** What does not work, is behind, full or slow, in sentences; said also when all is well. */
@@ -86,7 +89,7 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
     failed > 0 && `${number(failed)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`,
     ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => `Search by ${listWords(name)} failed ${counted(count, "time")}.`),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
-    search?.p95_ms > SLOW && `Of 100 searches 5 take longer than ${number(search.p95_ms)} ms.`,
+    search?.count >= ENOUGH && search.p95_ms > SLOW && `Of 100 searches 5 take longer than ${number(search.p95_ms)} ms.`,
     waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", "Review"),
     ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "See limits"))),
     ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "See webhooks")),
@@ -109,9 +112,11 @@ async function examine(found, signal) {
       [health.duplicates, "pair says the same", "pairs say the same"],
       [health.junk, "memory says nothing", "memories say nothing"],
       [health.without_vector, "memory is not found by meaning: it has no vector", "memories are not found by meaning: they have no vector"],
-      [health.unused, "memory older than 90 days was never shown to a model", "memories older than 90 days were never shown to a model"],
-    ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, el("span", {}, `${counted(some.length, one, many)}.`, el("span", { class: "quiet" }, ` Looked at: ${counted(health.looked_at, "newest memory", "newest memories")}.`))));
-    found.replaceChildren(lines.length > 0 ? el("ul", { class: "rows attention minor" }, lines) : el("p", { class: "quiet" }, `No two of the ${counted(health.looked_at, "newest memory", "newest memories")} contradict each other or say the same, none is empty.`));
+    ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, el("span", {}, `${counted(some.length, one, many)}.`, el("span", { class: "quiet" }, " mnemic doctor names them."))));
+    const unused = health.unused.length > 0 && `; ${number(health.unused.length)} not used in 90 days`;
+    found.replaceChildren(several(
+      lines.length > 0 && el("ul", { class: "rows attention minor" }, lines),
+      el("p", { class: "quiet" }, `${counted(health.looked_at, "memory", "memories")} in use examined`, lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
   } catch (problem) {
     if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
   }
@@ -123,10 +128,11 @@ const CALLS = { "POST /v1/search": "Search", "POST /v1/context": "Memory for a p
 function latencies(routes) {
   // A stream lasts as long as somebody listens: how long says nothing about the service.
   const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count);
-  const rows = (some, name) => table("Latency by call", ["Call", "Median", "95th percentile"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), milliseconds(one.p50_ms), milliseconds(one.p95_ms)]), { figures: true });
+  const rows = (some, name) => table("Latency by call", ["Call", "Half within", "95% within"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), milliseconds(one.p50_ms), one.count < ENOUGH ? "–" : milliseconds(one.p95_ms)]), { figures: true });
   const address = (one) => `${one.method} ${one.route}`;
   const named = busy.filter((one) => CALLS[address(one)]), rest = busy.filter((one) => !CALLS[address(one)]);
   return several(
+    el("p", { class: "quiet" }, `Since the service started. The second figure needs ${ENOUGH} calls.`),
     named.length > 0 ? rows(named, (one) => CALLS[address(one)]) : el("p", { class: "quiet" }, "Nobody has searched or remembered anything since the service started."),
     rest.length > 0 && el("details", {}, el("summary", {}, `${counted(rest.length, "other call")}`), rows(rest.slice(0, 30), (one) => el("code", {}, address(one)))));
 }

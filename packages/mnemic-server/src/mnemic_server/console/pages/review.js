@@ -7,16 +7,14 @@ import { call } from "../api.js";
 import { sides } from "../diff.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../components.js";
-import { counted, inWords, lasting, originWords, spaced } from "../labels.js";
-
-const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "select"]];
+import { ask, attempt, button, empty, failure, field, head, provenance } from "../components.js";
+import { counted, day, inWords, kindWords, lasting, number, originWords, topic } from "../labels.js";
 
 /** @param {any} context */
 export async function show({ signal }) {
   const desk = new Desk(await call("GET", "/v1/reviews", { query: { limit: 100 }, signal }), signal);
   return several(
-    head("Review desk", "What an agent inferred waits here where it contradicts something trusted or is sensitive. Nothing uses it until somebody decides."),
+    head("Review desk", "What agents inferred against something trusted. Nothing uses it until you decide."),
     desk.node,
   );
 }
@@ -69,51 +67,52 @@ class Desk {
       if (focus) document.querySelector("h1")?.focus();
       return;
     }
-    this.node.replaceChildren(this.bulk(), el("div", { class: "desk-sides" }, this.list(), this.detail()), keys());
+    this.node.replaceChildren(el("div", { class: "desk-sides" }, el("div", { class: "queue" }, this.bulk(), this.list()), this.detail()));
     if (focus) this.node.querySelector("[aria-current] button")?.focus();
   }
 
   bulk() {
-    const many = this.marked.size;
+    const many = this.marked.size, all = many === this.waiting.length;
+    const every = el("input", { type: "checkbox", checked: all, id: "every", on: { change: () => this.markAll() } });
     return el("div", { class: "bulk" },
-      el("p", { role: "status" }, counted(this.waiting.length, "memory waits", "memories wait"), this.next ? " here, and more behind them" : "", many > 0 && `, ${many} selected`),
-      el("div", { class: "actions" },
-        button(many === this.waiting.length ? "Select none" : "Select all", () => this.markAll(), { kind: "quiet" }),
-        many > 0 && button("Approve selected", () => this.decideMarked("approval")),
-        many > 0 && button("Reject selected", () => this.decideMarked("rejection"), { kind: "danger" })));
+      el("p", { class: "check" }, every, el("label", { for: "every" }, "Select all")),
+      el("p", { class: "quiet", role: "status" }, many > 0 ? `${many} of ${this.waiting.length}` : `${number(this.waiting.length)}${this.next ? " and more" : ""} waiting`),
+      many > 0 && el("div", { class: "actions" },
+        button("Approve selected", () => this.decideMarked("approval")),
+        button("Reject selected", () => this.decideMarked("rejection"), { kind: "danger" })));
   }
 
   list() {
-    return el("ol", { class: "queue", "aria-label": "Waiting" }, this.waiting.map((one, at) => {
+    return el("ol", { "aria-label": "Waiting" }, this.waiting.map((one, at) => {
       const name = one.memory.memory_id;
       const mark = el("input", { type: "checkbox", checked: this.marked.has(name), "aria-label": `Select: ${one.memory.content}`, on: { change: () => this.mark(at) } });
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
-          el("span", { class: "quiet" }, spaced(one.memory.key ?? one.memory.kind), ` · ${one.memory.owner} · ${lasting(one.age_seconds)}`)));
+          el("span", { class: "quiet" }, one.against.length > 0 ? `contradicts ${one.memory.owner}` : topic(one.memory.key ?? kindWords(one.memory.kind)), ` · ${lasting(one.age_seconds)}`)));
     }));
   }
 
   detail() {
     const { memory, against, proposer, age_seconds: age } = this.current;
+    const key = (letter) => el("kbd", { "aria-hidden": "true" }, letter);
     return el("article", { class: "panel case", "aria-label": "What waits" },
       el("div", { class: "case-head" },
-        el("p", { class: "meta" }, badge("pending_review"), memory.key && el("span", { class: "tag key" }, memory.key), el("span", {}, `for ${lasting(age)}`)),
+        el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${memory.owner}`), proposer !== memory.owner && el("span", {}, `from ${proposer}`), el("span", {}, `waits for ${lasting(age)}`)),
         el("div", { class: "turn" },
           el("span", { class: "quiet" }, `${this.at + 1} of ${this.waiting.length}`),
-          button("‹", () => this.turn(-1, "Previous"), { kind: "step", "aria-label": "Previous", disabled: this.at === 0 }),
-          button("›", () => this.turn(1, "Next"), { kind: "step", "aria-label": "Next", disabled: this.at === this.waiting.length - 1 }))),
-      el("p", { class: "because" }, because(memory, against)),
+          button("‹", () => this.turn(-1, "Previous"), { kind: "step", "aria-label": "Previous", title: "Previous (k)", disabled: this.at === 0 }),
+          button("›", () => this.turn(1, "Next"), { kind: "step", "aria-label": "Next", title: "Next (j)", disabled: this.at === this.waiting.length - 1 }))),
+      because(memory, against),
       against.length === 0
-        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content))
+        ? el("div", { class: "versus" }, el("div", {}, el("h3", {}, "Proposed"), el("p", {}, memory.content), provenance({ ...memory, key: null })))
         : against.map((old) => versus(old, memory)),
-      memory.source.quote && several(el("h3", {}, "What was said"), el("blockquote", {}, memory.source.quote)),
-      facts([against.length === 0 && ["From", originWords(memory.source)], ["Belongs to", `${memory.level} ${memory.owner}`], proposer !== memory.owner && ["Proposed for", proposer], against.length === 0 && ["Kind", spaced(memory.kind)]].filter(Boolean)),
+      memory.source.quote && el("figure", {}, el("blockquote", {}, memory.source.quote), el("figcaption", { class: "quiet" }, ["What was said", memory.source.session && `in “${memory.source.session}”`, day(memory.created_at)].filter(Boolean).join(" · "))),
       el("div", { class: "actions decide" },
-        button("Approve", () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
-        button("Edit and approve", () => this.edit(), { "aria-keyshortcuts": "e" }),
-        against.length > 0 && button("Merge", () => this.merge(), { "aria-keyshortcuts": "m" }),
-        button("Reject", () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" })));
+        button([key("a"), "Approve"], () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
+        button([key("r"), "Reject"], () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" }),
+        button([key("e"), "Edit and approve"], () => this.edit(), { "aria-keyshortcuts": "e" }),
+        against.length > 0 && button([key("m"), "Merge"], () => this.merge(), { "aria-keyshortcuts": "m", title: "Say both in one memory" })));
   }
 
   open(at) {
@@ -214,18 +213,16 @@ function decided(memoryId, verdict, body) {
 
 /** Why it waits, and what approving it does. */
 function because(memory, against) {
-  if (against.length === 0) return "It contradicts nothing that is known. Approving puts it to use; until then no agent sees it.";
+  if (against.length === 0) return reason("Contradicts nothing that is known.", "Approving puts it to use.");
   const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
-  return several("Contradicts ", against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`, `. Approving replaces ${against.length === 1 ? "it" : "them"}; rejecting changes nothing.`);
+  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, `Approving replaces ${against.length === 1 ? "it" : "them"}; rejecting changes nothing.`);
 }
+
+const reason = (why, then) => el("div", {}, el("h2", {}, why), el("p", { class: "quiet" }, then));
 
 function versus(old, fresh) {
   const [before, after] = sides(old.content, fresh.content);
   return el("div", { class: "versus" },
-    el("div", {}, el("h2", {}, "Known now"), before, provenance({ ...old, key: null })),
-    el("div", {}, el("h2", {}, "Proposed"), after, provenance({ ...fresh, key: null })));
-}
-
-function keys() {
-  return el("p", { class: "keys" }, KEYS.map(([key, what]) => el("span", {}, el("kbd", {}, key), ` ${what}`)));
+    el("div", {}, el("h3", {}, "Known now"), before, provenance({ ...old, key: null })),
+    el("div", {}, el("h3", {}, "Proposed"), after, provenance({ ...fresh, key: null })));
 }

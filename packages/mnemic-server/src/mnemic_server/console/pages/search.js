@@ -5,9 +5,9 @@ import { el, several } from "../dom.js";
 import { badge, choice, empty, failure, field, head, masked, MARKER, provenance } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { ratedAs, rating } from "../rating.js";
-import { counted, inWords, listWords, percent, sentence } from "../labels.js";
+import { counted, inWords, kindWords, listWords, percent, sentence, whyWords } from "../labels.js";
 
-const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
+const KINDS = [["", "every kind"], ...["long_term", "persona", "episodic", "entity", "structured"].map((kind) => [kind, kindWords(kind)])];
 
 /** As in `mnemic.types.search`: a less relevant hit hardly concerns the query, and a message below this part of it. */
 const LEAST = 0.17, OF_A_MESSAGE = 0.3;
@@ -16,7 +16,7 @@ const NEAREST = 3;
 
 /** @param {any} context */
 export async function show({ query, signal }) {
-  const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", autofocus: true });
+  const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", "aria-label": "Search your memory", autofocus: true });
   const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
   const least = el("input", { type: "number", name: "min", min: "0", max: "100", step: "5", value: query.get("min") ?? "", placeholder: "0" });
   const asOf = el("input", { type: "date", name: "as_of", value: query.get("as_of") ?? "" });
@@ -36,16 +36,16 @@ export async function show({ query, signal }) {
   const form = el(
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
-    el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
+    el("div", { class: "ask" }, words, el("button", { type: "submit", class: "button primary" }, "Search")),
     el("details", { open: [kind, asOf, askedOn, least].some((one) => one.value !== "") }, el("summary", {}, "Filters"),
-      el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum relevance (%)", least))),
+      el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum match (%)", least))),
   );
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
   askedOn.addEventListener("change", look);
   least.addEventListener("change", look);
   await look();
-  return several(head("Search", "Ask in your own words. Without a question, the newest come first."), form, found);
+  return several(head("Search", null), form, found);
 }
 
 function given(values) {
@@ -68,7 +68,7 @@ function results({ hits, errors, query, abstains }) {
   const shown = hits.slice(0, near || NEAREST), rest = hits.slice(near || NEAREST);
   return several(
     note,
-    el("p", { class: "quiet" }, counted(shown.length, "hit")),
+    el("p", { class: "quiet", role: "status" }, query ? counted(shown.length, "memory", "memories") : "The newest"),
     abstains && el("p", { class: "note" }, "No memory seems relevant; these are the nearest."),
     list(shown, query),
     rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} less relevant`), list(rest, query)),
@@ -87,8 +87,10 @@ function concerns({ memory, relevance, reason }) {
 
 /** A text with the words of the query marked. */
 function marked(text, query) {
-  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
-  return text.split(/([\p{L}\p{N}]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("mark", {}, part) : part));
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+  const same = (one, other) => one.startsWith(other) && one.length - other.length < 3; // "seat" and "seats"
+  const asked = (part) => part.length > 2 && words.some((word) => same(word, part) || same(part, word));
+  return text.split(/([\p{L}\p{N}]+)/u).map((part) => (asked(part.toLowerCase()) ? el("mark", {}, part) : part));
 }
 
 function card({ memory, score, relevance, why: told, ranks }, query) {
@@ -96,20 +98,17 @@ function card({ memory, score, relevance, why: told, ranks }, query) {
   const shown = relevance ?? score, text = sentence(memory);
   return el(
     "article",
-    { class: "card hit" },
+    { class: "hit" },
     el("div", { class: "hit-head" },
       el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
-      scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), el("span", {}, percent(shown), el("span", { class: "quiet" }, " match")))),
+      scored && rating(memory, ratedAs(ranks))),
     memory.status !== "active" && badge(memory.status),
     memory.context && el("p", { class: "quiet" }, memory.category === "message" ? `In answer to: ${memory.context}` : memory.context),
     provenance(memory, "you"),
-    scored && el("div", { class: "hit-foot" }, el("details", {}, el("summary", {}, "Why this hit?", el("span", { class: "told" }, reasons(told))), why(score, ranks)), rating(memory, ratedAs(ranks))),
+    scored && el("details", { class: "why" },
+      el("summary", {}, el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), " match"), el("span", {}, "Why this hit?", el("span", { class: "told" }, whyWords(told)))),
+      why(score, ranks)),
   );
-}
-
-/** Why it was found, without who said it, which stands above. */
-function reasons(told) {
-  return (told ?? "").split("; ").filter((one) => !/^(said by|imported)\b/.test(one)).join("; ");
 }
 
 function why(score, ranks) {

@@ -68,8 +68,6 @@ SHORTEST_LEANT_ON = 3
 """Minimum words of a sentence that the next may depend on."""
 LONGEST_LEANT_ON = 36
 """Maximum words of the sentences that the next may depend on; more are a story."""
-WHOLE_WORDS = 18
-"""Maximum words of a sentence that is stored whole; of a longer one only the parts worth storing are."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
@@ -80,7 +78,6 @@ _AIMS = Pattern(
     r"|helps? (?:me|us|you)) to\b"
     r"[^.!?;:]{0,80}\band\s*\Z"
 )
-_COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
 @dataclass(slots=True)
@@ -127,7 +124,7 @@ class Statement:
 
 
 def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
-    """Return the parts of a sentence, with the rules' reasons; a long clause is cut at its commas."""
+    """Return the parts of a sentence, with the rules' reasons."""
     found: list[Piece] = []
     asked = False
     for clause in sentence:
@@ -139,38 +136,26 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
         reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
         silent = not _LETTER.search(clause.text)
         reason = NOT_DURABLE if silent else reason
-        for start, end in _cut(clause):
-            opening = clause.start + request[0] if request and start == clause.start else start
-            found.append(
-                Piece(
-                    start,
-                    end,
-                    text[start:end],
-                    reason,
-                    asked=asked,
-                    said_from=opening if opening < end else start,
-                    ruled=reason is not None,
-                    hinted=request is not None,
-                    certain=silent or (reason is not None and is_certain(clause, reason)),
-                )
+        opening = clause.start + request[0] if request else clause.start
+        found.append(
+            Piece(
+                clause.start,
+                clause.end,
+                text[clause.start : clause.end],
+                reason,
+                asked=asked,
+                said_from=opening if opening < clause.end else clause.start,
+                ruled=reason is not None,
+                hinted=request is not None,
+                certain=silent or (reason is not None and is_certain(clause, reason)),
             )
+        )
     return found
 
 
 def _is_one_of_two_aims(clause: Clause) -> bool:
     """Return True if a clause continues general advice: "it's vital to rest and remember life's beauty"."""
     return _AIMS.search(clause.words_before) is not None
-
-
-def _cut(clause: Clause) -> list[tuple[int, int]]:
-    if len(clause.text.split()) <= WHOLE_WORDS:
-        return [(clause.start, clause.end)]
-    cuts, start = [], clause.start
-    for gap in _COMMA.finditer(clause.text):
-        if len(clause.text[start - clause.start : gap.start()].split()) > 2:
-            cuts.append((start, clause.start + gap.start()))
-            start = clause.start + gap.end()
-    return [*cuts, (start, clause.end)] if start < clause.end else cuts
 
 
 def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
@@ -186,8 +171,7 @@ def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> It
         if piece.asked and asks_alone(piece.text):
             piece.asked, piece.hinted, piece.reason, piece.said_from = False, False, NOT_DURABLE, piece.end
         _settle(piece, asked_afterwards)
-    short = len(whole.text.split()) <= WHOLE_WORDS or is_standing_order(whole.text)
-    if short and not any(piece.ruled and piece.reason for piece in pieces):
+    if not any(piece.ruled and piece.reason for piece in pieces):
         _settle(whole, asked_afterwards)
         kept = [piece for piece in pieces if piece.reason is None]
         if whole.reason is None or kept:

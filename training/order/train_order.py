@@ -7,8 +7,9 @@ question also a message of another block that is near it: what a search finds be
 named are reported on. START: the weights of another judge, of whose architecture it is; see training/answers/train.py
 for what else is needed. The packaged weights began with those of the judge of changes: 4 epochs of home, work,
 corrections, look_alikes, other_languages, by_the_way, statements, people, partly, health, office and private, with
-groups of training/updates, and messages of any other block in place of near ones; then 3 epochs of every file but
-aside.txt, from the mean of the weights after 2 and after 4.
+groups of training/updates, and messages of any other block in place of near ones; then 2 epochs of these with denials,
+instructions, other_languages_2, plain and two_things; then, with a tenth of the states left out, 3 of every file but
+the two that are kept aside.
 """
 
 from __future__ import annotations

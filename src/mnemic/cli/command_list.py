@@ -20,22 +20,22 @@ GROUPS = MappingProxyType(
             "search": CommandEntry("cli.read_commands", "Find the memories that answer a question."),
             "get": CommandEntry("cli.read_commands", "Show one memory."),
             "list": CommandEntry("cli.read_commands", "List memories, newest first."),
-            "count": CommandEntry("cli.inspection_commands", "Count the active memories."),
-            "profile": CommandEntry("cli.inspection_commands", "Show who the user is and what holds now."),
+            "count": CommandEntry("cli.read_commands", "Count the active memories."),
+            "profile": CommandEntry("cli.read_commands", "Show who the user is and what holds now."),
             "update": CommandEntry("cli.write_commands", "Correct a memory; the old version is kept."),
             "history": CommandEntry("cli.read_commands", "Show every version of a memory."),
-            "lineage": CommandEntry("cli.inspection_commands", "Show the predecessors and successors of a memory."),
-            "uses": CommandEntry("cli.inspection_commands", "Show the audit of a memory."),
+            "lineage": CommandEntry("cli.read_commands", "Show the predecessors and successors of a memory."),
+            "uses": CommandEntry("cli.read_commands", "Show the audit of a memory."),
             "undo": CommandEntry("cli.write_commands", "Undo a merge or a replacement."),
             "rollback": CommandEntry("cli.write_commands", "Go back to an earlier version of a memory."),
             "rate": CommandEntry("cli.write_commands", "Say that a memory is useful or wrong."),
-            "ratings": CommandEntry("cli.inspection_commands", "Show what was rated, and the effect."),
-            "reread": CommandEntry("cli.reread_command", "Read recorded messages again; see and apply what differs."),
+            "ratings": CommandEntry("cli.read_commands", "Show what was rated, and the effect."),
+            "reread": CommandEntry("cli.write_commands", "Read recorded messages again; see and apply what differs."),
             "forget": CommandEntry("cli.write_commands", "Delete memories permanently."),
         },
         "Models and agents": {
-            "context": CommandEntry("cli.inspection_commands", "Show the memories that a model would be given."),
-            "run": CommandEntry("cli.run_command", "One turn: remember, answer from memory, audit the answer."),
+            "context": CommandEntry("cli.read_commands", "Show the memories that a model would be given."),
+            "run": CommandEntry("cli.write_commands", "One turn: remember, answer from memory, audit the answer."),
             "mcp": CommandEntry("agents.command_line", "Serve one user's memory to MCP clients."),
             "install": CommandEntry("coding_agents.command_line", "Give coding agents memory: Claude Code, Codex, ..."),
             "uninstall": CommandEntry("coding_agents.command_line", "Take it out of their settings again."),
@@ -50,9 +50,7 @@ GROUPS = MappingProxyType(
                 "cli.administration_commands", "List memories that await review; approve or reject them."
             ),
             "consent": CommandEntry("cli.administration_commands", "Decide which keys may be remembered about you."),
-            "reveal": CommandEntry(
-                "cli.inspection_commands", "Show the original values behind the markers of a memory."
-            ),
+            "reveal": CommandEntry("cli.read_commands", "Show the original values behind the markers of a memory."),
             "erase": CommandEntry("cli.administration_commands", "Erase everything about a user, with a receipt."),
             "audit": CommandEntry("cli.administration_commands", "Show or verify the audit."),
         },
@@ -72,8 +70,8 @@ GROUPS = MappingProxyType(
         },
         "Extending": {
             "embedder": CommandEntry("onnx.command_line", "Use your own ONNX model."),
-            "plugins": CommandEntry("cli.inspection_commands", "List the installed plug-ins."),
-            "completion": CommandEntry("cli.inspection_commands", "Print the completion script of a shell."),
+            "plugins": CommandEntry("cli.read_commands", "List the installed plug-ins."),
+            "completion": CommandEntry("cli.read_commands", "Print the completion script of a shell."),
         },
     }
 )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.cli import cli
+from mnemic.cli import COMMANDS, cli
 from mnemic.stores.sqlite import SqliteStore
 from tests.e2e.conftest import Call, complaint
 
@@ -24,6 +24,11 @@ def data(mnemic: Call, *words: str, **options: Any) -> Any:
 
 def added(mnemic: Call, *words: str) -> str:
     return str(data(mnemic, "add", *words)["memory_id"])
+
+
+def test_every_listed_command_says_how_it_is_used(mnemic: Call) -> None:
+    failed = {name: run.stderr for name in COMMANDS if (run := mnemic(name, "--help")).exit_code}
+    assert failed == {}
 
 
 def test_add_then_find(mnemic: Call) -> None:

@@ -201,7 +201,7 @@ def test_quiet_prints_answers_alone(mnemic: Call, model: ScriptedModelServer) ->
 def test_a_request_about_memory_needs_a_person(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     mnemic("add", "My sister keeps bees in Ystad.")
     assert "not confirmed" in mnemic("chat", stdin="Forget what I told you about my sister.\n").stdout
-    for module in ("chat_command", "memory_requests"):
+    for module in ("chat_command", "write_commands"):
         monkeypatch.setattr(f"mnemic.cli.{module}.at_terminal", lambda: True)
     told = mnemic("chat", stdin="Forget what I told you about my sister.\ny\n").stdout
     assert "forgotten  1 memory" in told

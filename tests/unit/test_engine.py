@@ -213,9 +213,9 @@ async def test_bad_content_is_refused_and_nothing_is_stored(engine: MemoryEngine
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), True, "high", None])
 async def test_confidence_is_a_finite_number(engine: MemoryEngine, confidence: object) -> None:
-    with pytest.raises(InvalidCandidates) as refused:
+    with pytest.raises(InvalidInput) as refused:
         await engine.add("x", actor=ANA, confidence=confidence)  # type: ignore[arg-type]
-    assert refused.value.reason == "invalid_memory_candidates:confidence"
+    assert refused.value.reason == "invalid_input:confidence"
 
 
 async def test_a_kind_must_exist_and_a_key_must_be_allowed() -> None:

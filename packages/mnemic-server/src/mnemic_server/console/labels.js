@@ -138,19 +138,9 @@ export function kindWords(kind) {
   return KINDS[kind] ?? spaced(kind);
 }
 
-/** @type {Array<[RegExp, (found: string[]) => string]>} */
-const WHYS = [
-  [/^its key is '(.{1,128})'$/, ([, key]) => `about ${spaced(key)}`],
-  [/^matches ('.{1,400}')$/, ([, words]) => `the words ${[...words.matchAll(/'([^'#]{1,100})'/g)].map(([, word]) => `“${word}”`).join(", ")}`],
-  [/^is read as an answer$/, () => "reads like an answer"],
-];
-
-/** The reasons of a hit as a person would say them; who said it is left out. @param {string | null} told */
+/** The reasons of a hit without who said it, which stands above. @param {string | null} told */
 export function whyWords(told) {
-  return (told ?? "").split("; ").filter((one) => one && !/^(said by|imported)\b/.test(one)).map((one) => {
-    const [form, words] = WHYS.find(([form]) => form.test(one)) ?? [];
-    return form ? words(form.exec(one)) : one;
-  }).join("; ");
+  return (told ?? "").split("; ").filter((one) => one && !/^(said by|imported)\b/.test(one)).join("; ");
 }
 
 /** A key as the name of a topic: `home_city` is "Home city". @param {string} key */

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -26,17 +27,19 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "h"
-    (folder / "shop").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", folder / "shop"], check=True)
-    remote = ["git", "-C", folder / "shop", "remote", "add", "origin", "https://github.com/acme/shop.git"]
-    subprocess.run(remote, check=True)
-    yield folder
-    # The process behind the hooks names itself in its lock.
-    for lock in (folder / ".mnemic").glob("*.lock"):
-        if number := lock.read_text():
-            os.kill(int(number), signal.SIGTERM)
+def home() -> Iterator[Path]:
+    # Of a home with a long name the lock lies elsewhere.
+    with TemporaryDirectory(prefix="h", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "shop").mkdir()
+        subprocess.run(["git", "init", "-q", folder / "shop"], check=True)
+        remote = ["git", "-C", folder / "shop", "remote", "add", "origin", "https://github.com/acme/shop.git"]
+        subprocess.run(remote, check=True)
+        yield folder
+        # The process behind the hooks names itself in its lock.
+        for lock in (folder / ".mnemic").glob("*.lock"):
+            if number := lock.read_text():
+                os.kill(int(number), signal.SIGTERM)
 
 
 @pytest.fixture

@@ -66,11 +66,11 @@ them: nine in ten changes found in such messages were wrong (bench/retrieval.md)
 A_BREATH = timedelta(seconds=1)
 """Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
-READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.25, 3
+READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.2, 3
 """First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 to 6 ms
 of the processor.
 """
-NEWER = -2.4
+NEWER = -2.3
 """Logarithm of the odds, by the judge, from which the later of two is the newer form in what is asked. Half of what it
 was trained on was no change at all, so its odds are low.
 """

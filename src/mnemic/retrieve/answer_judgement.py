@@ -107,9 +107,9 @@ def text_of(memory: Memory) -> str:
     it.
     """
     if memory.key is not None:
-        is_sentence = _OF_THE_USER.match(memory.content) is not None
-        named = memory.content if is_sentence else f"My {_NO_LETTER.sub(' ', memory.key)} is {memory.content}"
-        return memory.source.quote or named
+        if memory.source.quote or _OF_THE_USER.match(memory.content):
+            return memory.source.quote or memory.content
+        return f"My {_NO_LETTER.sub(' ', memory.key)} is {memory.content}"
     if memory.category == NOTE:
         return f"{memory.context}: {memory.content}"
     labelled = _LABELLED.match(memory.content)

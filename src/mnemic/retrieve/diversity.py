@@ -18,12 +18,11 @@ COVERS = 0.7
 _WORD = re.compile(r"\w+")
 
 
-def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:
-    """Return the recorded messages among `entries` (best first) that add nothing to another entry, each with that one:
-    a memory of the same words, the best of the statements that were read from most of its words, or the same words of
-    the same conversation and day.
+def repetitions(known: Sequence[Memory]) -> Mapping[str, str]:
+    """Return the recorded messages among the `known` memories (best first) that add nothing to another of them, by the
+    memory_ids of both: a memory of the same words, the best of the statements that were read from most of its words, or
+    the same words of the same conversation and day.
     """
-    known = [memories[one] for one, _, _ in entries if one in memories]
     if not any(memory.kind is Kind.EPISODIC for memory in known):
         return {}
     made: dict[str | None, list[tuple[str, Memory]]] = {}

@@ -214,9 +214,9 @@ def pairs_to_judge(memories: Sequence[Memory]) -> list[tuple[Memory, Memory]]:
 
 
 def _told_first(memories: Sequence[Memory]) -> list[Memory]:
-    """Return the first of `memories` that are somebody's own words, without messages that a statement was read from."""
+    """Return the first of `memories` that are somebody's own words, without messages that statements stand for."""
     active = [one for one in memories[:COMPARED] if one.status is Status.ACTIVE and _is_comparable(one)]
-    repeated = repetitions([(one.memory_id, 0.0, "") for one in active], {one.memory_id: one for one in active})
+    repeated = repetitions(active)
     told = (one for one in active if one.memory_id not in repeated and not only_asks(one))
     return list(islice(told, READ_TOGETHER))
 
@@ -238,7 +238,7 @@ def newest_of(
     statements = [one for one in told if one.kind is Kind.LONG_TERM]
     messages = [one for one in told if one.kind is Kind.EPISODIC]
     sources = {one.memory_id: [each for each in statements if _are_of_same_words(one, each)] for one in messages}
-    repeated = repetitions([(one.memory_id, 0.0, "") for one in told], {one.memory_id: one for one in told})
+    repeated = repetitions(told)
     own = [one for one in told if one.memory_id not in repeated]
     ordered = sorted(own, key=_moment)
     apart, likely = _apart(ordered), _Likeness.of(ordered, question)

@@ -94,7 +94,7 @@ def _put_later_last(
     """
     known = [memories[one] for one, _, _ in entries if one in memories]
     later = {one.memory_id for one in known if one.valid_from is not None and one.valid_from > moment}
-    later |= {message for message, told in repetitions(entries, memories).items() if told in later}
+    later |= {message for message, told in repetitions(known).items() if told in later}
     true = [scores[one.memory_id] for one in known if one.kind is not Kind.EPISODIC and one.was_true_at(moment)]
     for memory_id in later if true else ():
         scores[memory_id] = min(scores[memory_id], min(true) * 0.99)

@@ -180,7 +180,7 @@ def _explain_statements(
     fixed = RERANKER in ranked.lists or asks_past(search.question)
     messages = () if fixed or ranked.lifts is None else ranked.lifts.signals
     relevances = later_relevances(ranked.relevances, *later)
-    repeated = repetitions(entries, known)
+    repeated = repetitions([known[one] for one, _, _ in entries if one in known])
     if said_too := {made: relevances[one] for one, made in repeated.items() if one in relevances}:
         relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
     explained, relevances = explain_order(without_repetitions(entries, repeated), relevances, messages)

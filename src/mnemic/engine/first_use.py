@@ -11,7 +11,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable
+from contextlib import suppress
 
+from mnemic.errors import EmbedderFailed
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.language.lexicon import language_shares, no_places
 from mnemic.language.sentences.answers import question_of
@@ -40,6 +42,15 @@ def loading(embedder: Embedder) -> Awaitable[None] | None:
     """Return what the first call of the process waits for, None once it is there. Raises EmbedderFailed."""
     model = embedder if isinstance(embedder, ModelLoading) and not embedder.loaded else None
     return None if model is None and _DONE.is_set() else _load(model)
+
+
+async def wait_until_loaded(embedder: Embedder) -> None:
+    """Wait for what the first call of the process needs, so that no time of its own is spent on it. A model that cannot
+    be loaded fails where it is asked.
+    """
+    if (models := loading(embedder)) is not None:
+        with suppress(EmbedderFailed):
+            await models
 
 
 async def _load(model: ModelLoading | None) -> None:

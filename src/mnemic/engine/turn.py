@@ -17,7 +17,7 @@ from typing import Any
 from mnemic.compose import Basis, Composer, LimitedComposer
 from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, forget_notes, read_message
-from mnemic.engine.first_use import loading
+from mnemic.engine.first_use import wait_until_loaded
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
 from mnemic.errors import (
@@ -138,11 +138,7 @@ class _Run:
 
 async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
     """Run one turn and report it. A failure of the run is never raised: the report has status and stop_reason."""
-    # The first turn of a process does not pay for the models' loading out of its time. One that cannot be loaded fails
-    # where it is asked.
-    if (models := loading(parts.gateway.searcher.embedder)) is not None:
-        with suppress(EmbedderFailed):
-            await models
+    await wait_until_loaded(parts.gateway.searcher.embedder)
     clock = parts.gateway.clock
     run = _Run(parts.gateway.budget.deadline(clock.monotonic), trace=Trace(watch=request.watch))
     with counting() as meter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import EmbedderFailed
+from mnemic.engine.first_use import wait_until_loaded
 from mnemic.kinds.persona import Profile
 from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic_server import problems
@@ -190,18 +190,12 @@ def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     )
 
 
-async def _warm(engine: MemoryEngine) -> None:
-    """Load what the first request would wait for."""
-    with suppress(EmbedderFailed):  # the requests that need it and `/readyz` tell it
-        await (engine.loading() or asyncio.sleep(0))
-
-
 def _add_routes(service: ServiceContext) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
-            # Not waited for: beside a model that hangs, words are found all the same.
-            warming = asyncio.create_task(_warm(service.engine))
+            # Not waited for: beside a model that hangs, words are found all the same. `/readyz` tells a failure.
+            warming = asyncio.create_task(wait_until_loaded(service.engine.embedder))
             yield
             warming.cancel()
             await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)

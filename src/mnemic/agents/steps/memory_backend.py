@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.extraction import surroundings
-from mnemic.engine.first_use import expressions_compiled, loading
+from mnemic.engine.first_use import expressions_compiled, wait_until_loaded
 from mnemic.engine.later_words import with_later_words
 from mnemic.engine.recall import recall
 from mnemic.engine.requests_about_memory import remove_requests, requests_in
@@ -137,9 +137,9 @@ class GatewayMemory:
         """The gateway's policy."""
         return self._gateway.policy
 
-    def loading(self) -> Awaitable[None] | None:
-        """Return what the first question of the process waits for, models and tables; None once they are there."""
-        return loading(self._gateway.searcher.embedder)
+    async def wait_until_loaded(self) -> None:
+        """Wait for the models and tables that the first question of the process needs."""
+        await wait_until_loaded(self._gateway.searcher.embedder)
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
         """Return the user's namespace for the candidate's category, and its key."""

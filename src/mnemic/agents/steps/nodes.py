@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -32,7 +31,7 @@ from mnemic.agents.steps.state import (
     with_error,
 )
 from mnemic.agents.turns import turns_before
-from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError
+from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract import Extractor
 from mnemic.extract.conversation_context import answer_in, talk_before
 from mnemic.extract.grounding import NormalisedText, ground
@@ -416,12 +415,8 @@ class MemorySteps:
     async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
         """Return the user's relevant memories. A failure is recorded, and stops for review if the rules require it."""
         step = "retrieve_long_term_memory"
-        # The first turn of a process does not pay for the models' loading out of its time. One that cannot be loaded
-        # fails where it is asked.
-        load = getattr(self._long_term, "loading", None)
-        if load is not None and (models := load()) is not None:
-            with suppress(EmbedderFailed):
-                await models
+        if (wait := getattr(self._long_term, "wait_until_loaded", None)) is not None:
+            await wait()
         recall, failure = await attempt(
             lambda: self._long_term.search(state["user_id"], state["retrieval_query"], limit=self.rules.max_memories),
             within=self.rules.retrieval_timeout,

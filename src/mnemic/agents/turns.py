@@ -390,8 +390,7 @@ class TurnMemory:
         if request:  # is answered in its turn, and no part of what is recorded
             self.asked += await capture_message(self._engine, self.actor, replace(message, content=request), talk)
         if rest:
-            waits = self._engine.background_seconds
-            self.later = self.later or BackgroundCapture(self._engine, gathering_seconds=waits)
+            self.later = self.later or BackgroundCapture(self._engine)
             await self.later.put(replace(message, content=rest), actor=self.actor, before=talk)
 
     async def _may_wait(self) -> bool:

@@ -177,8 +177,6 @@ FIRST_REST, LONGEST_REST = timedelta(minutes=1), timedelta(hours=6)
 """Rest of a message after its first failure, doubled with each, and the longest."""
 _OUTAGE = 2
 """Failures in a row, of an early and of the newest window, that mean an outage."""
-GATHERING_SECONDS = 2.0
-"""Seconds for which the background reader waits for more turns before it reads."""
 
 
 class CaptureEngine(Protocol):
@@ -187,6 +185,7 @@ class CaptureEngine(Protocol):
     store: RecordStore
     clock: Clock
     watchers: Watchers
+    background_seconds: float
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Store the messages themselves."""
@@ -201,13 +200,13 @@ class CaptureEngine(Protocol):
 
 
 class BackgroundCapture:
-    """Captures for one engine in the background. `counts`: messages that were read, skipped as small talk or failed,
-    by reason.
+    """Captures for one engine in the background, after waiting `gathering_seconds` for more turns (None: the engine's
+    `background_seconds`). `counts`: messages that were read, skipped as small talk or failed, by reason.
     """
 
-    def __init__(self, engine: CaptureEngine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
+    def __init__(self, engine: CaptureEngine, *, gathering_seconds: float | None = None) -> None:
         self._engine = engine
-        self._gathering = gathering_seconds
+        self._gathering = engine.background_seconds if gathering_seconds is None else gathering_seconds
         self._task: asyncio.Task[None] | None = None
         self._tenants: set[str] = set()
         self.counts: Counter[str] = Counter()

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from mnemic.language.text.english import MONTHS, WEEKDAYS
 from mnemic.language.text.pattern import Pattern
-from mnemic.language.text.time_expressions import nearest_day, periods_in
+from mnemic.language.text.time_expressions import DAY_OF_MONTH, day_of_month, nearest_day, periods_in
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 
@@ -25,9 +25,7 @@ BOUND = Pattern(
 )
 
 
-_DAY_OF_MONTH = Pattern(
-    rf"(?i)(?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)"
-)
+_DAY_OF_MONTH = Pattern(rf"(?i)(?:the )?{DAY_OF_MONTH}")
 
 
 def beginning(point: str, today: date) -> date | None:
@@ -73,8 +71,7 @@ def _day(text: str, today: date, *, before: bool) -> date | None:
     `before` today, or the next.
     """
     if (named := _DAY_OF_MONTH.fullmatch(text)) is not None:
-        day, month = (named[1], named[2]) if named[1] else (named[4], named[3])
-        return nearest_day(int(day), MONTHS.index(month.lower()), today, before=before)
+        return nearest_day(*day_of_month(named), today, before=before)
     return next((period.day for period in periods_in(text, today) if period.day is not None), None)
 
 

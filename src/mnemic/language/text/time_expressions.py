@@ -114,7 +114,7 @@ def periods_in_english(text: str, today: date, *, dated: bool = True) -> Iterato
     """Yield the times of a text whose times are in English, as `periods_in`."""
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
-        if reading in (_named_period, _day_of_month, _month) and not dated:
+        if reading in (_named_period, _past_day, _month) and not dated:
             continue
         for found in pattern.finditer(text):
             if any(found.start() < end and start < found.end() for start, end in taken):
@@ -147,21 +147,30 @@ def _iso(found: re.Match[str], _: date) -> Period:
     return _day_period(date(int(found[1]), int(found[2]), int(found[3])))
 
 
-def _named_period(found: re.Match[str], _: date) -> Period:
+DAY_OF_MONTH = rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)"
+"""Matches a day without its year: "3 May", "May 3rd"."""
+
+
+def day_of_month(found: re.Match[str]) -> tuple[int, int]:
+    """Return the day and the month that `DAY_OF_MONTH`, whose groups are the first of a pattern, has found."""
     day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    return _day_period(date(int(found[5]), MONTHS.index(month.lower()), int(day)))
+    return int(day), MONTHS.index(month.lower())
 
 
-def _day_of_month(found: re.Match[str], today: date) -> Period | None:
+def _named_period(found: re.Match[str], _: date) -> Period:
+    day, month = day_of_month(found)
+    return _day_period(date(int(found[5]), month, day))
+
+
+def _past_day(found: re.Match[str], today: date) -> Period | None:
     """Return the latest day of that name if the clause is in the past. A birthday is of no year, and what is about to
     come may be meant by something that was said of it.
     """
     if _FUTURE.search(found.string) or not _OVER.search(found.string) or _BORN.search(found.string):
         return None
-    day, month = (found[1], found[2]) if found[1] else (found[4], found[3])
-    named = int(day), MONTHS.index(month.lower()), today
-    coming = nearest_day(*named, before=False)
-    return None if today < coming <= today + _SOON else _day_period(nearest_day(*named, before=True))
+    day, month = day_of_month(found)
+    coming = nearest_day(day, month, today, before=False)
+    return None if today < coming <= today + _SOON else _day_period(nearest_day(day, month, today, before=True))
 
 
 def nearest_day(day: int, month: int, today: date, *, before: bool) -> date:
@@ -319,19 +328,8 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
     (_pattern("|".join(_NEAR)), _near_period),
     (_pattern("the other day"), _other_day),
     (Pattern(r"\b(\d{4})[-/](\d{2})[-/](\d{2})\b"), _iso),
-    (
-        _pattern(
-            rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?),? (\d{{4}})"
-        ),
-        _named_period,
-    ),
-    (
-        _pattern(
-            rf"on (?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})|({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?)"
-            r"(?!,? ?\d)"
-        ),
-        _day_of_month,
-    ),
+    (_pattern(rf"{DAY_OF_MONTH},? (\d{{4}})"), _named_period),
+    (_pattern(rf"on (?:the )?{DAY_OF_MONTH}(?!,? ?\d)"), _past_day),
     (_pattern(rf"in ({_MONTH})(?:,? (?:of )?((?:19|20)\d\d)|(?! \d))|in ((?:19|20)\d\d)"), _month),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),
     (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _days_from_now),

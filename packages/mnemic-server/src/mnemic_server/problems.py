@@ -138,21 +138,19 @@ def _nearest(failure: RequestValidationError) -> tuple[Mapping[str, Any], str]:
 
 def _place(mistake: Mapping[str, Any], sent: object) -> list[str]:
     """Return the names and numbers that lead to a mistake, without the forms between them, which nobody has sent."""
-    place: list[str] = []
     where, *parts = mistake["loc"]
-    for part in parts:
-        if where == "body" and isinstance(sent, list | dict):
-            last = part is parts[-1] and mistake["type"] == "missing"
-            if not last and not (
-                part in sent if isinstance(sent, dict) else isinstance(part, int) and part < len(sent)
-            ):
+    place: list[object] = []
+    for number, part in enumerate(parts, start=1):
+        is_missing = mistake["type"] == "missing" and number == len(parts)
+        if where == "body" and not (is_missing and isinstance(sent, dict)):
+            if not isinstance(sent, list | dict):
+                break
+            try:
+                sent = sent[part]
+            except (LookupError, TypeError):
                 continue
-            sent = None if last else sent[part]
-        elif where == "body":
-            continue
-        if _NAME.fullmatch(str(part)):
-            place.append(str(part))
-    return place
+        place.append(part)
+    return [str(part) for part in place if _NAME.fullmatch(str(part))]
 
 
 _NAME = re.compile(r"[a-z0-9_]{1,64}")

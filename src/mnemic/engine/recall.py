@@ -159,11 +159,11 @@ def choose(
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
     relevant = _trusted_first(relevant, request.max_untrusted, reader)
     # One that surely answers does not tell what else bears on a plan: the boiler's service, and whoever works nights.
-    further = NEAREST - len(relevant) if request.pinned_share and not asked else 0
-    nearest = ask.find_nearest(statements, NEAREST) if further > 0 else ()
+    further = max(0, NEAREST - len(relevant)) if request.pinned_share and not asked else 0
+    nearest = ask.find_nearest(statements, NEAREST) if further else ()
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
     known |= {hit.memory.memory_id for hit in relevant}
-    bearing = [_as_pinned(hit, policy) for hit in nearest if hit.memory.memory_id not in known][: max(further, 0)]
+    bearing = [_as_pinned(hit, policy) for hit in nearest if hit.memory.memory_id not in known][:further]
     chosen = [*beside, *relevant, *bearing]
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}

@@ -145,7 +145,7 @@ def _plain(text: str) -> bool:
 @lru_cache(maxsize=2)
 def lower_text(text: str) -> str:
     """Return `text` in lower case, computed once for all searches of one text."""
-    # All searches of one text run before the next text.
+    # All searches of one text, and of a part of it between them, run before the next text.
     return text.lower()
 
 

@@ -15,7 +15,7 @@ from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject import injector_for
-from mnemic.retrieve.time_order import asks_order
+from mnemic.retrieve.time_questions import asks_order
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message

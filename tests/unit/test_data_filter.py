@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
-from mnemic.retrieve.data_index import ScopeData
+from mnemic.retrieve.data_filter import ScopeData
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock

@@ -1,4 +1,4 @@
-"""Fit the weights of `mnemic.retrieve.preference_dependence`: `python training/preferences/fit.py [PREFEVAL.json]`.
+"""Fit the weights of `mnemic.retrieve.preference_relevance`: `python training/preferences/fit.py [PREFEVAL.json]`.
 
 A request of `frames.toml` is compared with a statement of its own subject, and with nine drawn from others. Prints the
 weights, and for several bounds the share of statements that their own request is shown and the mean number of the nine.
@@ -18,9 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mnemic.retrieve import preference_dependence
-from mnemic.retrieve.preference_dependence import WEIGHTS, RequestSimilarity
-from mnemic.retrieve.preference_relevance import ParsedRequest
+from mnemic.retrieve import preference_relevance
+from mnemic.retrieve.preference_relevance import WEIGHTS, ParsedRequest, RequestSimilarity
 from mnemic_eval.replay import chosen_embedder
 
 FRAMES = Path(__file__).parent / "frames.toml"
@@ -110,7 +109,7 @@ def main(files: Sequence[str]) -> None:
     print(dict(zip(WEIGHTS, (round(float(one), 2) for one in weights), strict=True)))
     for name, (rows, right) in zip(("frames", "one half", "other half"), (frames, *halves), strict=False):
         rate(name, rows, right, weights)
-    print(f"in use: {dict(preference_dependence.WEIGHTS)}, from {preference_dependence.LEAST}")
+    print(f"in use: {dict(preference_relevance.WEIGHTS)}, from {preference_relevance.LEAST}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 `everyday.txt` has statements and their questions in seven languages; every other subject is of `test`. Scopes of 5, 15
 and 30 statements are filled at random and asked for every subject of their half, known or not. The logistic model of
-`mnemic.retrieve.everyday_words` is fitted to `dev` alone. The table that is printed has, for both halves, the area
+`mnemic.retrieve.content_judgement` is fitted to `dev` alone. The table that is printed has, for both halves, the area
 under the curve of answerable and unanswerable questions, and the shares for which the search abstains. The embedder is
 that of the settings; `--write` puts the weights into `relevance.json`, for its scale. The seed is fixed.
 """
@@ -26,7 +26,7 @@ from train import OUT, fitted
 
 import mnemic.retrieve.content_judgement as judging
 from mnemic.language.questions.word_fields import asked_in
-from mnemic.retrieve.everyday_words import NAMES, features
+from mnemic.retrieve.content_judgement import NAMES, features
 from mnemic.types import Actor, Candidate, Source
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from mnemic_eval.unknown_questions import auc

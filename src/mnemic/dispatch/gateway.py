@@ -21,8 +21,8 @@ from mnemic.policy.limits import Limits
 from mnemic.ports import Clock
 from mnemic.ports.record_store import Marks
 from mnemic.requests import AddMany
-from mnemic.retrieve.first_read import ReadDecisions
 from mnemic.retrieve.policy_candidates import PreferenceBias, checked_pinned
+from mnemic.retrieve.prefetch import ReadDecisions
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.search_state import Decisions
 from mnemic.types import (

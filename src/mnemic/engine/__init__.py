@@ -54,11 +54,10 @@ from mnemic.ports.record_store import one_moment
 from mnemic.requests import Request, arguments_of
 from mnemic.retrieve.caller_intents import intent_of
 from mnemic.retrieve.export import everything, export_lines
-from mnemic.retrieve.external_search_service import SearchIndexAdapter
 from mnemic.retrieve.hot_set import HotReader
 from mnemic.retrieve.intent_planning import RulePlanner
 from mnemic.retrieve.learned_ranker import LEARNED_RANKER
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backends import OptionalBackend, SearchIndexAdapter
 from mnemic.retrieve.ratings import shift_of
 from mnemic.retrieve.search import Searcher
 from mnemic.runtime.clock import SystemClock
@@ -621,9 +620,8 @@ class MemoryEngine:
         (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they resemble
         the query; the most relevant ones if there are more. `named` keeps only memories that the query names, by their
         key or by one of `data["names"]`, pinned ones included; without a match the result is empty
-        (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
-        raised. Raises ScopeDenied for a level that is not
-        granted.
+        (`mnemic.retrieve.result_assembly`). Lists that failed are named in `errors`; if all failed, the first failure
+        is raised. Raises ScopeDenied for a level that is not granted.
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)

@@ -32,15 +32,12 @@ from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.answer_judgement import JUDGE
 from mnemic.retrieve.asked_attributes import ASKED
 from mnemic.retrieve.category_members import asks_for_several
-from mnemic.retrieve.everyday_words import MEANT
+from mnemic.retrieve.content_judgement import MEANT, QUESTION
 from mnemic.retrieve.explanation import DEPENDED_ON, as_depended_on, as_found
-from mnemic.retrieve.past_questions import THEN
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
-from mnemic.retrieve.preference_relevance import ParsedRequest
-from mnemic.retrieve.recorded_questions import QUESTION
+from mnemic.retrieve.preference_relevance import ParsedRequest, concerned_without_category
 from mnemic.retrieve.relevance import RELATED
-from mnemic.retrieve.time_order import asks_order, in_time_order
-from mnemic.retrieve.unlabelled_preferences import concerned_without_category
+from mnemic.retrieve.time_questions import THEN, asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Intent, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
 from mnemic.types.recall_limits import shorten_question
 from mnemic.types.search import MESSAGE_CATEGORY

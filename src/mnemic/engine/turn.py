@@ -51,7 +51,6 @@ from mnemic.ports.providers import counting
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.requests import Run
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
-from mnemic.retrieve.live_memories import memory_state
 from mnemic.types import (
     Actor,
     Cost,
@@ -59,12 +58,14 @@ from mnemic.types import (
     Hit,
     Intent,
     JsonValue,
+    Memory,
     MemoryRequest,
     Message,
     RecallRequest,
     RecallResult,
     SearchResult,
     Skipped,
+    Where,
 )
 from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clip_text
 from mnemic.unit_of_work import Mutation, apply
@@ -563,3 +564,29 @@ async def keep_texts(engine: Any, actor: Actor, turn: TurnTexts, hits: Sequence[
     shown = tuple(hit.memory.memory_id for hit in hits)
     with suppress(StoreFailed, KeyFailed):
         await keep_turn(engine, actor, replace(turn, shown=shown, named=tuple(hit.memory.memory_id for hit in named)))
+
+
+STATE_LIMIT = 50
+
+
+async def memory_state(
+    store: RecordStore, actor: Actor, levels: frozenset[str], *, now: datetime, hidden: frozenset[str]
+) -> tuple[dict[str, Any], ...]:
+    """Return the newest memories at the granted `levels`, without the `hidden` keys. Raises StoreFailed."""
+    reached = [level for level in sorted(levels) if getattr(actor, level, None) is not None]
+    if not reached:
+        return ()
+    where = Where(scopes=actor.scopes(reached), live_at=now, hidden_keys=hidden)
+    return tuple(_entry(memory, now) for memory in await store.newest(where, limit=STATE_LIMIT))
+
+
+def _entry(memory: Memory, now: datetime) -> dict[str, Any]:
+    left = None if memory.expires_at is None else (memory.expires_at - now).total_seconds()
+    return {
+        "key": memory.key,
+        "value": memory.content,
+        "scope": memory.scope.level.value,
+        "source": memory.source.session or memory.source.origin.value,
+        "confidence": memory.confidence,
+        "ttl_left_days": None if left is None else round(left / 86400, 1),
+    }

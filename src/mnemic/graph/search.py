@@ -20,7 +20,7 @@ from mnemic.language.text.spelled_names import spelled_names
 from mnemic.ports import Snapshot
 from mnemic.ports.further_stores import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, ReachedNode, Walk
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backends import OptionalBackend
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
 
 MAX_CHARS = 2_000

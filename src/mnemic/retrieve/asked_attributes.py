@@ -13,9 +13,9 @@ from mnemic.language.comparison import given_keys
 from mnemic.language.questions.key_questions import PREFERENCE
 from mnemic.language.questions.stated_work import Work, stated_work
 from mnemic.ports import Snapshot
-from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
+from mnemic.retrieve.time_questions import asks_past
 from mnemic.types import Kind, Memory, Origin, Scope
 from mnemic.types.search import MESSAGE_CATEGORY
 

@@ -1,8 +1,9 @@
 """Questions for a category: "Which sports do I do?" is answered by messages about tennis that never say "sport".
 
-The category is looked up in a small table of everyday categories and their members (`category_members.json`). In the
-keyword list a message that contains a member counts as one that contains a part of a query word, as with the synonym
-operators of search engines. The list of those messages is added to the others without a separate weight.
+The category is looked up in a small table of everyday categories and their members (`category_members.json`); for other
+languages than English in `kinds_in_other_languages.json`. In the keyword list a message that contains a member counts
+as one that contains a part of a query word, as with the synonym operators of search engines. The list of those messages
+is added to the others without a separate weight.
 """
 
 from __future__ import annotations
@@ -17,15 +18,58 @@ from types import MappingProxyType
 
 from mnemic.language.questions.asked_attributes import words_of_answers
 from mnemic.language.text.analyse import terms
+from mnemic.language.text.language import language_of
+from mnemic.language.text.pattern import Pattern
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
-from mnemic.retrieve.events_of_period import PERIOD, asks_for_events, by_period
-from mnemic.retrieve.kinds_in_other_languages import (
-    asks_for_several_in_other_language,
-    instances_in_other_language,
-)
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.time_questions import PERIOD, asks_for_events, by_period
 from mnemic.types import Scored, Where
+
+READ = 300
+"""Characters of a question that are read."""
+_ASKED_ABROAD = Pattern(
+    r"\b(?:welche[nrms]?|was für|wie ?viele|quel(?:le)?s?|combien d(?:e |['’])|qué|cuánt[oa]s|cuál(?:es)?|quale|quali"
+    r"|che|quant[ei]|quais|qual|que|quant[oa]s|welke?|wat voor|hoeveel)\s*+((?:[^\W\d_]+['’-]?\s?){1,4})",
+    re.IGNORECASE,
+)
+_SEVERAL_ABROAD = Pattern(
+    r"\b(?:wie ?viele?|wie ?oft|combien|cuánt[oa]s|cuántas veces|quant[eio]|quant[oa]s|hoe ?veel|hoe ?vaak"
+    r"|alle (?:meine|mijn)|tou(?:te)?s (?:mes|les)|tod[oa]s (?:mis|l[oa]s)|tutt[ei] (?:i|le) mie[i]?"
+    r"|todos os meus|todas as minhas)\b",
+    re.IGNORECASE,
+)
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    """Return the members of each kind, by language and by each name of the kind."""
+    read: dict[str, dict[str, str]] = json.loads(get_data("mnemic.retrieve", "kinds_in_other_languages.json") or b"{}")
+    return {
+        language: {name: members for names, members in kinds.items() for name in names.split()}
+        for language, kinds in read.items()
+    }
+
+
+def instances_in_other_language(text: str) -> str:
+    """Return the words for instances of the kind that a question in another language than English asks for; empty if it
+    asks for none.
+    """
+    text = text[:READ]
+    kinds = _tables().get(language_of(text) or "")
+    if kinds is None:
+        return ""
+    for asked in _ASKED_ABROAD.findall(text):
+        for word in asked.lower().split():
+            if word.strip("'’-") in kinds:
+                return kinds[word.strip("'’-")]
+    return ""
+
+
+def asks_for_several_in_other_language(text: str) -> bool:
+    """Return True if a question in another language than English asks for a number of things, or for all of them."""
+    return language_of(text[:READ]) is not None and _SEVERAL_ABROAD.search(text[:READ]) is not None
+
 
 INSTANCES, ANSWERS = "instances", "answers"
 _READ = 300

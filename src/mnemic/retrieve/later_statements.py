@@ -33,11 +33,11 @@ from mnemic.language.comparison import (
 )
 from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.normalise import plain
-from mnemic.retrieve.background_similarity import UNRELATED_IN_OTHERS, rescale
+from mnemic.retrieve.candidate_lists import UNRELATED_IN_OTHERS, rescale
+from mnemic.retrieve.content_judgement import is_question as only_asks
 from mnemic.retrieve.diversity import Entry, repetitions
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.recorded_questions import is_question as only_asks
 from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
 from mnemic.types.recall_limits import read
 

@@ -18,8 +18,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from mnemic.retrieve.message_table import Floats, MessageTable
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.signals import Floats, MessageTable
 from mnemic.types import Scored, Signals
 
 LIKENESS, WORDS = 0.4, 0.5

@@ -224,7 +224,7 @@ def relevances(
     It is at least `RELATED` if the query spells the memory's key, or if it answers according to the graph. `signals`
     are those of the messages, which have a separate scale; only the `best` first messages are judged. `order`: the
     memories, best first, if they are in order already. `judged`: statements that were read
-    (`mnemic.retrieve.everyday_words`).
+    (`mnemic.retrieve.content_judgement`).
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:

@@ -1,22 +1,37 @@
-"""From scores to the result: pinned memories, memories that the query names, the cut to the requested number, and
-reasons.
+"""From scores to the result: pinned memories, memories that the query names, the cut to the requested number, reasons,
+and the plan of the search.
+
+Similarity always finds something; a name is present or not, so a search by name can answer that nothing is known. Keys
+and aliases are found by their words in a scope of any size. Among the memories found by other words or by similarity,
+the name may be misspelt by one letter (left out, inserted, changed, or swapped with its neighbour) if it has five or
+more letters and its first two are right: Lucene calls this fuzziness 1 with a prefix of 2.
+
+No hit is more relevant than one before it. The order by score knows more than the relevance of a single memory, so it
+stays, and the relevances follow it by isotonic regression (Barlow et al., "Statistical Inference under Order
+Restrictions", 1972): neighbours that contradict the order get their mean. On LoCoMo this also makes the relevances
+better (bench/retrieval.md). Only between messages and statements, whose scores are hard to compare, do the relevances
+decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
+from heapq import merge
+from itertools import chain, pairwise, repeat
 from types import MappingProxyType
 from typing import TypeGuard, cast
 
 from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.language.text.analyse import analyse
+from mnemic.language.text.names import further_names
 from mnemic.ports import Snapshot
 from mnemic.ports.record_store import KnownDamage
 from mnemic.retrieve.asked_attributes import HOME, WORK
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, repetitions, without_repetitions
-from mnemic.retrieve.effective_query import plan_of
-from mnemic.retrieve.events_of_period import asks_for_events
 from mnemic.retrieve.explanation import why, with_disagreement
 from mnemic.retrieve.fusion import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
@@ -31,16 +46,72 @@ from mnemic.retrieve.later_statements import (
     newest_of,
     put_later_first,
 )
-from mnemic.retrieve.named_memories import NameLookup
-from mnemic.retrieve.past_questions import asks_past, restore_superseded, value_at
-from mnemic.retrieve.policy_candidates import PINNED, find_biased, in_order
+from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE, find_biased, in_order
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ratings import shift_of
-from mnemic.retrieve.relevance_order import POOLED, explain_order
 from mnemic.retrieve.search_state import Lists, ParsedSearch
 from mnemic.retrieve.signals import UNMOVED, MessageBoosts, ScoreShift, sign_ranks
-from mnemic.types import Hit, Kind, Memory, Rank, SearchResult, Signals, Status, Where
+from mnemic.retrieve.time_anchor import TimeAnchor
+from mnemic.retrieve.time_questions import asks_for_events, asks_past, restore_superseded, value_at
+from mnemic.types import Hit, Kind, Memory, Rank, SearchPlan, SearchResult, Signals, Status, Where
 from mnemic.types.search import LazyText
+
+# Shorter names are one letter away from too many other words.
+SHORTEST_MISSPELT = 5
+PREFIX = 2
+_WORD = re.compile(r"[^\W_]+")
+
+
+def names_of(memory: Memory) -> list[str]:
+    """Return the key of `memory`, spelled as words, and its further names."""
+    return [*([memory.key.replace("_", " ")] if memory.key else []), *further_names(memory.data)]
+
+
+class NameLookup:
+    """One query, read for names."""
+
+    def __init__(self, query: str) -> None:
+        self._terms = analyse(query).sequence
+        self._words = _WORD.findall(query.casefold())
+
+    def names(self, memory: Memory) -> bool:
+        """Return True if the query contains one of the memory's names, its words next to each other."""
+        return any(self._holds(name) for name in names_of(memory) if name.strip())
+
+    def _holds(self, name: str) -> bool:
+        spelled, words = analyse(name).sequence, _WORD.findall(name.casefold())
+        return _contains_name(spelled, self._terms) or (
+            bool(words) and any(all(map(_alike, words, part)) for part in _parts(self._words, len(words)))
+        )
+
+
+def _contains_name(name: Sequence[str], terms: Sequence[str]) -> bool:
+    return bool(name) and any(list(part) == list(name) for part in _parts(terms, len(name)))
+
+
+def _parts(words: Sequence[str], length: int) -> list[Sequence[str]]:
+    return [words[start : start + length] for start in range(len(words) - length + 1)]
+
+
+def _alike(word: str, said: str) -> bool:
+    if word == said:
+        return True
+    return len(word) >= SHORTEST_MISSPELT and word[:PREFIX] == said[:PREFIX] and one_slip(word, said)
+
+
+def one_slip(word: str, said: str) -> bool:
+    """Return True if one deletion, insertion, substitution or swap of neighbouring letters turns `word` into `said`."""
+    if abs(len(word) - len(said)) > 1:
+        return False
+    start = next((at for at, (one, other) in enumerate(zip(word, said, strict=False)) if one != other), None)
+    if start is None:
+        return True
+    rest, other = word[start:], said[start:]
+    if len(word) != len(said):
+        return rest[1:] == other if len(word) > len(said) else rest == other[1:]
+    swapped = rest[:2] == other[1::-1] and rest[2:] == other[2:]
+    return rest[1:] == other[1:] or swapped
+
 
 RERANKER = "reranker"
 """Name of the reranker among the lists."""
@@ -331,3 +402,106 @@ async def _newest(search: ParsedSearch, ways: Sequence[Where], limit: int, snaps
         except MnemicError as failure:
             search.note(PINNED, failure)
     return found
+
+
+POOLED = 34
+"""Messages whose relevances are fitted to their order together, the same number however many hits are requested; a
+later one is at most as relevant as the last of them.
+"""
+
+
+def explain_order(
+    entries: Sequence[Entry], relevances: Mapping[str, float], messages: Collection[str]
+) -> tuple[list[Entry], Mapping[str, float]]:
+    """Return the entries with their scores, best first, and the relevances that explain their order. `messages` and the
+    others each stay in order and are merged by relevance. Pinned memories among them stay in place; a hit without
+    relevance comes last.
+    """
+    if not relevances:
+        return list(entries), relevances
+    judged = [one for one, _, reason in entries if reason == RELEVANCE and one in relevances]
+    said = [one for one in judged if one in messages]
+    stated = [one for one in judged if one not in messages]
+    found = {**_fit_relevances(said, relevances), **_fit_relevances(stated, relevances)}
+    order = merge(stated, said, key=lambda one: -found[one]) if said and stated else said or stated
+    return _dealt(entries, iter(order), relevances), {**relevances, **found}
+
+
+def _dealt(entries: Sequence[Entry], order: Iterator[str], relevances: Mapping[str, float]) -> list[Entry]:
+    """Return the entries with the judged ones in this order and the scores of the unpinned dealt out, best first."""
+    moving = [entry for entry in entries if entry[2] == RELEVANCE]
+    if len(moving) == len(entries) and all(before[1] >= after[1] for before, after in pairwise(entries)):
+        unjudged = [one for one, _, _ in entries if one not in relevances]
+        return [(one, score, RELEVANCE) for one, (_, score, _) in zip(chain(order, unjudged), entries, strict=True)]
+    moved = chain(order, [one for one, _, _ in moving if one not in relevances])
+    scores = iter(sorted((score for _, score, _ in moving), reverse=True))
+    return [entry if entry[2] != RELEVANCE else (next(moved), next(scores), RELEVANCE) for entry in entries]
+
+
+def _fit_relevances(order: Sequence[str], relevances: Mapping[str, float]) -> dict[str, float]:
+    """Return the relevances of the first `POOLED` fitted to the order, and the rest bounded by the preceding ones."""
+    found = _isotonic(order[:POOLED], relevances)
+    least = min(found.values(), default=1.0)
+    for one in order[POOLED:]:
+        found[one] = least = min(least, relevances[one])
+    return found
+
+
+def _isotonic(order: Sequence[str], relevances: Mapping[str, float]) -> dict[str, float]:
+    """Return the relevances that fall along `order` and differ least from the given ones (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for one in order:
+        total, many = relevances[one], 1
+        while pools and pools[-1][0] * many < total * pools[-1][1]:
+            before, more = pools.pop()
+            total, many = total + before, many + more
+        pools.append((total, many))
+    means = chain.from_iterable(repeat(round(total / many, 4), many) for total, many in pools)
+    return dict(zip(order, means, strict=True))
+
+
+def plan_of(search: ParsedSearch, lists: Iterable[str]) -> SearchPlan:
+    """Return the plan of a search that is done, by the names of its lists."""
+    request, where, question = search.request, search.where, search.question
+    told_from, told_to = _days_meant(question)
+    meant = dict.fromkeys(one.node for one in search.reached if one.named)
+    return SearchPlan(
+        queries=(question.text, *(part.text for part in search.parts)) if question.text else (),
+        top_k=request.top_k,
+        levels=tuple(scope.level for scope in where.scopes),
+        kinds=_as_tuple(where.kinds),
+        categories=_as_tuple(where.categories),
+        keys=_as_tuple(where.keys),
+        happened_from=where.happened_from,
+        happened_to=where.happened_to,
+        as_of=where.as_of,
+        known_at=request.known_at,
+        named=request.named,
+        told_from=told_from,
+        told_to=told_to,
+        speakers=tuple(sorted(question.speakers)),
+        nodes=tuple(meant),
+        reached=len({one.node for one in search.reached} - meant.keys()),
+        lists=tuple(lists),
+        where=request.data,
+    )
+
+
+def with_anchor(plan: SearchPlan, anchor: TimeAnchor | None) -> SearchPlan:
+    """Return the plan with the memory of the event by which the query gives its time."""
+    if anchor is None:
+        return plan
+    return replace(plan, anchor=anchor.memory_id, anchor_at=anchor.moment, anchor_side=anchor.clause.side.value)
+
+
+def _as_tuple(words: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if words is None else tuple(sorted(map(str, words)))
+
+
+def _days_meant(question: Question) -> tuple[date | None, date | None]:
+    """Return the days that the query means: relative to the day it is asked on, or else those of the date that it
+    names.
+    """
+    if question.period is not None:
+        return question.period.begin, question.period.end
+    return (None, None) if question.names_date is None else question.names_date.days

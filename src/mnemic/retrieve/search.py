@@ -1,4 +1,6 @@
-"""One search: lists, fused, boosted by signals, biased by policy, cut to the budget, with the reason for each hit."""
+"""One search: lists, fused, boosted by signals, biased by policy, put in order by a reranker if there is one, cut to
+the budget, with the reason for each hit.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from heapq import nlargest
 from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
@@ -27,34 +30,34 @@ from mnemic.retrieve.answer_judgement import (
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
-from mnemic.retrieve.content_judgement import ContentJudgement
-from mnemic.retrieve.data_filter import filter_ids
-from mnemic.retrieve.data_index import DataIndex
-from mnemic.retrieve.effective_query import with_anchor
-from mnemic.retrieve.events_of_period import asks_for_events
-from mnemic.retrieve.everyday_words import READ, EverydayWords
-from mnemic.retrieve.external_search_service import INDEX, ExternalSearch, keep_accepted
-from mnemic.retrieve.first_read import FirstLists, ReadDecisions, decisions_now, first_read
-from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
-from mnemic.retrieve.fusion_weights import Weights
+from mnemic.retrieve.content_judgement import READ, ContentJudgement, EverydayWords
+from mnemic.retrieve.data_filter import DataIndex, filter_ids
+from mnemic.retrieve.fusion import UNREAD, Weights, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.graph_neighbourhood import GRAPH, NEAR, Neighbourhood, visible_neighbours
 from mnemic.retrieve.importance import contenders, weigh_importance
 from mnemic.retrieve.later_statements import COMPARED, pairs_to_judge
 from mnemic.retrieve.learned_ranker import Ranker
 from mnemic.retrieve.message_relevance import best_first
-from mnemic.retrieve.past_questions import THEN
-from mnemic.retrieve.past_states import with_past
+from mnemic.retrieve.optional_backends import INDEX, ExternalSearch, keep_accepted
 from mnemic.retrieve.policy_candidates import PreferenceBias
-from mnemic.retrieve.prefetch import QueryEmbedding, SpeakerCache
+from mnemic.retrieve.prefetch import FirstLists, QueryEmbedding, ReadDecisions, SpeakerCache, decisions_now, first_read
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
 from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RELATED, RelevanceModel, measured_with
-from mnemic.retrieve.relevance_order import POOLED
-from mnemic.retrieve.rerank import rerank, texts_of
-from mnemic.retrieve.result_assembly import NO_MEMORIES, NO_SIGNALS, RankedMemories, may_judge, result_of
+from mnemic.retrieve.result_assembly import (
+    NO_MEMORIES,
+    NO_SIGNALS,
+    POOLED,
+    RERANKER,
+    RankedMemories,
+    may_judge,
+    result_of,
+    with_anchor,
+)
 from mnemic.retrieve.search_state import Lists, ParsedSearch, SearchRequest
 from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
+from mnemic.retrieve.time_questions import LIFT, PERIOD, THEN, asks_for_events
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 from mnemic.types.search import MESSAGE_CATEGORY
 
@@ -496,3 +499,49 @@ async def _narrow_by_data(search: ParsedSearch, snapshot: Snapshot, index: DataI
     # The filter of superseded memories too, or it would let through memories that `data` excludes.
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)
+
+
+RERANKED = 50
+"""Minimum number of memories given to the reranker; a call that requests more hits gives it that many."""
+
+
+async def rerank(
+    reranker: Reranker,
+    search: ParsedSearch,
+    ranked: RankedMemories,
+    texts: Mapping[str, str],
+    deadline: Deadline | None,
+) -> RankedMemories:
+    """Return `ranked` with the reranker's scores of the memories in `texts`, by id, and without the others; unchanged
+    if the reranker fails, which is recorded.
+    """
+    try:
+        scores = await reranker.rerank(search.question.text, list(texts.values()), deadline=deadline)
+    except MnemicError as failure:
+        search.note(RERANKER, failure)
+        return ranked
+    entries = [Scored(one, score) for one, score in zip(texts, scores, strict=True)]
+    entries.sort(key=lambda entry: -entry.score)
+    return replace(ranked, scores=dict(entries), lists=ranked.lists | {RERANKER: entries})
+
+
+async def texts_of(scores: Mapping[str, float], search: ParsedSearch, snapshot: Snapshot) -> Mapping[str, str]:
+    """Return the texts of the best, which a reranker reads, by id."""
+    best = nlargest(max(RERANKED, search.request.top_k), scores, key=lambda one: (scores[one], one))
+    rows = await snapshot.get_many(best, scopes=search.where.scopes)
+    return {one: rows[one].content for one in best if one in rows}
+
+
+async def with_past(
+    search: ParsedSearch, lists: Lists, scores: dict[str, float], weights: Weights, snapshot: Snapshot
+) -> tuple[Lists, dict[str, float], dict[str, float]]:
+    """Return the lists and scores with the facts true then, for a question about the past, and the raise of each."""
+    if search.past is None:
+        return lists, scores, {}
+    hidden = replace(search.past, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
+    found = await replace(search, where=hidden).make_lists(PART_LISTS, snapshot)
+    then = fuse(found, weights)
+    if PERIOD in lists:  # events of the time come before facts only true then
+        return longer(lists, found), {**then, **scores}, {}
+    scores = either(scores, {one: score + LIFT for one, score in then.items()})
+    return longer(lists, found), scores, dict.fromkeys(then, LIFT)

@@ -17,10 +17,9 @@ from mnemic.language.text.time_expressions import READ
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.graph_neighbourhood import ReachedNode
-from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.policy_candidates import PreferenceBias
-from mnemic.retrieve.question import Question, read_question
-from mnemic.retrieve.sub_queries import parts_of
+from mnemic.retrieve.question import Question, parts_of, read_question
+from mnemic.retrieve.time_questions import past_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
 from mnemic.types.ratings import Rating
 

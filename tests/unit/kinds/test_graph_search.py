@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.graph.search import MAX_REACHED, MAX_UNSAID, GraphNeighbourhood
 from mnemic.kinds.entity import EntityMemory
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backends import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, async_mode
 from mnemic.stores.graph import InProcessGraph

@@ -14,8 +14,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.kinds.entity import EntityMemory
 from mnemic.ports import Embedder
-from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.fusion import Weights
+from mnemic.retrieve.optional_backends import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore

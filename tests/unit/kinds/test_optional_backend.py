@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backends import OptionalBackend
 from mnemic.testing.clock import ManualClock
 
 

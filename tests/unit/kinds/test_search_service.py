@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import NotSupported, StoreBusy
-from mnemic.retrieve.external_search_service import SearchIndexAdapter
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backends import OptionalBackend, SearchIndexAdapter
 from mnemic.retrieve.question import read_question
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.record_store import scope

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.background_similarity import APART, above_background, background_of
-from mnemic.retrieve.candidate_lists import by_vector
+from mnemic.retrieve.candidate_lists import APART, above_background, background_of, by_vector
 from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Level, Scored, Vector, VectorSpace, Where
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from mnemic import MemoryManager, Settings
-from mnemic.retrieve.everyday_words import EverydayWords
+from mnemic.retrieve.content_judgement import EverydayWords
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import OTHER_LANGUAGE
 from mnemic.testing.record_store.fixtures import memory

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fusion import fuse, normalise_scores, ranks_of, rarity
-from mnemic.retrieve.fusion_weights import Weights
+from mnemic.retrieve.fusion import Weights, fuse, normalise_scores, ranks_of, rarity
 from mnemic.types import Rank, Scored
 
 NAMES = ["vector", "keyword", "key", "recency"]

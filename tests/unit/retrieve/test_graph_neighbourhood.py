@@ -10,8 +10,7 @@ import pytest
 
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
-from mnemic.retrieve.fusion import fuse
-from mnemic.retrieve.fusion_weights import Weights
+from mnemic.retrieve.fusion import Weights, fuse
 from mnemic.retrieve.graph_neighbourhood import ReachedNode, Walk, visible_neighbours
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.in_memory_store import InProcessStore

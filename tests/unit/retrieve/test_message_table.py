@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from mnemic.retrieve.message_table import MessageTable
 from mnemic.retrieve.question import read_question
+from mnemic.retrieve.signals import MessageTable
 from mnemic.types import Cues, Signals
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)

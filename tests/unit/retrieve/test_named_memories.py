@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.named_memories import NameLookup, names_of, one_slip
+from mnemic.retrieve.result_assembly import NameLookup, names_of, one_slip
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Kind, Level, Memory
 

@@ -11,8 +11,8 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject.memory_source import SourceEntry
-from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import read_question
+from mnemic.retrieve.time_questions import asks_past
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Intent, Message, RecallRequest, SearchResult
 from tests.examples import Examples

@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.policy_candidates import PREFERENCE_BIAS, RELEVANCE
-from mnemic.retrieve.relevance_order import POOLED, explain_order
+from mnemic.retrieve.result_assembly import POOLED, explain_order
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Intent, Message, RecallRequest

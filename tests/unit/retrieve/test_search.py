@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
 from mnemic.retrieve import search_state
 from mnemic.retrieve.candidate_lists import by_keyword, by_recency
-from mnemic.retrieve.fusion_weights import Weights
+from mnemic.retrieve.fusion import Weights
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher

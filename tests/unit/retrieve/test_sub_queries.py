@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from mnemic.retrieve.fusion import either, longer
-from mnemic.retrieve.sub_queries import parts_of
+from mnemic.retrieve.question import parts_of
 from mnemic.types import Scored
 from tests.examples import Examples
 

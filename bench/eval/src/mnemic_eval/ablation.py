@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.fusion_weights import Weights
+from mnemic.retrieve.fusion import Weights
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Level, Where

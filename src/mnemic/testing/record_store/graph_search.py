@@ -12,8 +12,8 @@ from mnemic.graph.entity_names import ME_NODE, name_key
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.ports import RecordStore
 from mnemic.ports.further_stores import GraphStore
-from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.optional_backend import OptionalBackend
+from mnemic.retrieve.fusion import Weights
+from mnemic.retrieve.optional_backends import OptionalBackend
 from mnemic.retrieve.search import Searcher
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph

@@ -1,22 +1,38 @@
-"""Questions about the past: "Where did I live in March 2026?", "What did I prefer before?".
+"""Questions for a time: about the past, for the events of a period, or for the order of events.
 
-A superseded memory does not answer a question about the present, which never finds it. A question about the past does:
-it finds facts true at the end of the time that it names, or, if it only asks for an earlier state, all before the
-current value.
+A superseded memory does not answer a question about the present, which never finds it. A question about the past
+("Where did I live in March 2026?", "What did I prefer before?") does: it finds facts true at the end of the time that
+it names, or, if it only asks for an earlier state, all before the current value.
+
+No word of "What did Ana do last month?" is in its answer, and none resembles it. The answer is the statements of that
+time: of the person that the question names, or of everybody. Those memories are one more list, which counts in the
+keyword list as if each had all the words of the question.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
+from mnemic.language.comparison import is_about_author
+from mnemic.language.questions.named_dates import named_date
 from mnemic.language.questions.past_forms import asks_before, ends_before, tells_past
 from mnemic.language.questions.time_clause import Clause, Side
+from mnemic.language.questions.time_only import (
+    asked_about,
+    asks_lately,
+    is_about_oneself,
+    is_of_asker,
+    tells_what_happened,
+)
+from mnemic.language.text.analyse import terms
+from mnemic.ports import Snapshot
 from mnemic.retrieve.diversity import Entry, repetitions
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
-from mnemic.types import Kind, Memory, Status, Where
+from mnemic.types import Hit, Kind, Memory, Scored, Status, Where
 
 THEN = "then"
 """Rank name of the move of facts true then."""
@@ -132,3 +148,108 @@ def _told_otherwise(
 def _is_other(memory: Memory, past: Where) -> bool:
     """Return True if the value was not true at the time in question; without one, if it is the value of today."""
     return memory.status is Status.ACTIVE if past.as_of is None else not memory.was_true_at(past.as_of)
+
+
+_READ = 2_000
+"""Characters of a question that are read."""
+_ASKS_ORDER = re.compile(
+    r"\bin (?:what|which) (?:\w{1,20} )?order\b|\bthe (?:right|correct|exact) order\b|\border (?:of events|in which)\b"
+    r"|\bchronolog\w{1,20}|\btimeline\b|\bsequence of events\b|\bfrom (?:the )?(?:first|earliest|oldest) to\b"
+    r"|\bover (?:time|the (?:weeks|months|years))\b"
+    r"|\b(?:which|what|who)\b.{1,80}\b(?:(?:first|earlier|earliest)\b|last\s?[?.!])"
+    r"|\b(?:did|was|were|had)\b.{1,80}\b(?:before or after|earlier or later|before|after) (?:I|my|we|our|the)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_order(query: str) -> bool:
+    """Return True if the answer needs the order of several events."""
+    return _ASKS_ORDER.search(query[:_READ]) is not None
+
+
+def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the pinned ones unchanged, followed by the others, the earliest first."""
+    pinned = (hit for hit in hits if hit.pinned)
+    rest = sorted((hit for hit in hits if not hit.pinned), key=lambda hit: (_told_of(hit.memory), hit.memory.memory_id))
+    return (*pinned, *rest)
+
+
+def _told_of(memory: Memory) -> datetime:
+    """Return the time of a memory's event: the date in its words, else when it happened or was said."""
+    if memory.occurred_at is None and (named := named_date(memory.content[:_READ])) is not None:
+        first, _ = named.days
+        if first is not None:
+            return datetime.combine(first, time(), UTC)
+    return memory.happened_at
+
+
+PERIOD = "period"
+"""Name of the list among the ranks."""
+FULL_WORD = 4.0
+"""BM25 points for each word of the question: the most that relevance reads (`mnemic.retrieve.message_relevance`)."""
+
+LATELY = timedelta(days=30)
+
+
+def asks_for_events(question: Question) -> bool:
+    """Return True if the question gives a time that has begun, and asks only for the events of that time."""
+    return _days(question) is not None and asked_about(question.text) is not None
+
+
+async def by_period(snapshot: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """Return the statements of the time, by or about those that the question names, the newest first, each with the
+    same score.
+    """
+    days, about = _days(question), asked_about(question.text)
+    if days is None or about is None:
+        return ()
+    begin, end = (datetime.combine(day, time(), UTC) for day in (days[0], days[1] + timedelta(days=1)))
+    within = replace(
+        where,
+        happened_from=max(begin, where.happened_from or begin),
+        happened_to=min(end, where.happened_to or end),
+    )
+    stated = await snapshot.recent(within, limit=question.depth)
+    memories = await snapshot.get_many([one.memory_id for one in stated], scopes=where.scopes)
+    score = FULL_WORD * max(1, question.words)
+    chosen = (one.memory_id for one in stated if one.memory_id in memories)
+    return [Scored(one, score) for one in chosen if _answers(memories[one], question, about)]
+
+
+def _answers(memory: Memory, question: Question, about: frozenset[str]) -> bool:
+    """Return True if the memory is about an event, and is by or about everybody that the question names."""
+    if not tells_what_happened(memory.content) or memory.content.rstrip().endswith("?"):
+        return False
+    if is_of_asker(question.text) and not _is_own(memory):
+        return False
+    speaker = memory.source.speaker
+    said_by = frozenset(terms(speaker)) if speaker else frozenset[str]()
+    if question.speakers and speaker in question.speakers:
+        return about <= said_by | frozenset(terms(memory.content))
+    return about <= frozenset(terms(memory.content))
+
+
+def _is_own(memory: Memory) -> bool:
+    """Return True if the user speaks about themselves."""
+    if memory.kind is not Kind.LONG_TERM:
+        return memory.source.speaker in (None, "", "user")
+    return is_about_author(memory.content) or is_about_oneself(memory.content)
+
+
+def _days(question: Question) -> tuple[date, date] | None:
+    """Return the first and last day of the time that the question names, of a month without its year the latest that
+    has begun; None without a time.
+    """
+    if question.period is not None:
+        return question.period.begin, question.period.end
+    named, asked_on = question.names_date, question.asked_on
+    if asked_on is None:
+        return None
+    if named is None:
+        return (asked_on - LATELY, asked_on) if asks_lately(question.text) else None
+    years = (named.year,) if named.year is not None else (asked_on.year, asked_on.year - 1)
+    for year in years:
+        first, last = replace(named, year=year).days
+        if first is not None and last is not None and first <= asked_on:
+            return first, last
+    return None

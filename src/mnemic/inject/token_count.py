@@ -88,7 +88,7 @@ def _digits(piece: str, spaced: bool) -> int:
     return max(len(piece), -(-len(piece) // 3) + spaced)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=4096)
 def _cost(piece: str) -> int:
     if piece.isspace():
         return 0 if piece == " " else len(piece)

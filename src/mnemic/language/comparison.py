@@ -32,7 +32,7 @@ from mnemic.language.statement import (
 )
 from mnemic.language.text.language import language_of
 
-COMPARED = 32768
+COMPARED = 8192
 """Pairs whose comparison is cached: a batch and a search meet the same two again."""
 MAX_CORRECTION_WORDS = 9
 ALIKE = 0.6

@@ -23,7 +23,7 @@ MAX_PHRASE = 7
 """Words of a noun phrase."""
 READ = 4096
 """Statements whose whole reading is cached, some 7 KB each: those that may concern one another."""
-OUTLINED = 16384
+OUTLINED = 8192
 """Statements of which an outline is cached: a write meets the same neighbours again and again."""
 
 _WORD = re.compile(

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 MAX_TOKENS = 256
 MAX_WORD_CHARS = 100
-CACHED_CHUNKS = 32_768
+CACHED_CHUNKS = 8_192
 CACHED_CHUNK_CHARS = 32
 
 _UNKNOWN, _START, _END = "[UNK]", "[CLS]", "[SEP]"
@@ -34,7 +34,8 @@ _CJK = (
 )
 
 
-def bundled_vocabulary() -> dict[str, int]:
+@lru_cache(maxsize=1)
+def bundled_vocabulary() -> Mapping[str, int]:
     """Return the 30,522 pieces of `bert-base-uncased`, shipped with mnemic, by their ids."""
     text = files("mnemic.providers").joinpath("data/vocab.txt").read_text(encoding="utf-8")
     return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
@@ -43,7 +44,7 @@ def bundled_vocabulary() -> dict[str, int]:
 class WordPiece:
     """Turns text into at most `max_tokens` piece ids, `[CLS]` and `[SEP]` included. Safe to share between threads.
 
-    Short chunks of text are remembered with their pieces (at most 32,768), since language repeats its words.
+    Short chunks of text are remembered with their pieces (at most 8,192), since language repeats its words.
     """
 
     def __init__(self, vocabulary: Mapping[str, int], *, max_tokens: int = MAX_TOKENS) -> None:

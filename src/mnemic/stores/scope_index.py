@@ -246,6 +246,8 @@ def text_scores(fields: tuple[Postings, Postings], active: ActivePlaces, terms: 
 
 
 _GONE = -1
+CARRIED = 64
+"""Places of removed memories that any index may have: more are kept only beside as many living ones."""
 _WEIGHED_AFTER, _ENTRY_BYTES = 64, 6_000
 """Memories added after which the size of an index is computed again, and the assumed size of each until then."""
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
@@ -348,7 +350,7 @@ class ScopeIndex:
         vectors fit into memory again.
         """
         shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
-        return shrunk or len(self._identifiers) > 1000 + 2 * self._live
+        return shrunk or len(self._identifiers) > CARRIED + 2 * self._live
 
     @property
     def thinned(self) -> bool:

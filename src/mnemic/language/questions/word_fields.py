@@ -145,7 +145,7 @@ def _fields_of_word(word: str, stem: str, language: str) -> frozenset[str]:
     return table.get(word) or table.get(_as_stem(stem), _NOTHING)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=8192)
 def _subjects(word: str, stem: str, language: str) -> frozenset[str]:
     """Return the subjects of a word; a compound noun has those of its parts."""
     found = _fields_of_word(word, stem, language)

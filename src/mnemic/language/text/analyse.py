@@ -120,7 +120,7 @@ def _pairs(run: str) -> Iterator[str]:
         yield first + second
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _word(word: str) -> Analysis:
     """Return the terms of one word: its parts if it is snake_case, itself and its parts if CamelCase or dotted."""
     sequence: list[str] = []

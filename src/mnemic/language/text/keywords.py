@@ -30,6 +30,6 @@ def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
     return dict(scores)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=4096)
 def _count_terms(text: str) -> Counter[str]:
     return Counter(terms(text))

@@ -140,7 +140,7 @@ def stems_of(text: str, *, known: Collection[str] = ()) -> list[str]:
     return [stem for stem in stems if stem not in known]
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def stem_in(language: str, word: str) -> str:
     """Return the stem of `word` in a language of Snowball, without accents."""
     # A stemmer must not be shared between threads.

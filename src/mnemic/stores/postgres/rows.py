@@ -257,7 +257,7 @@ class HashedTerms:
 
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
-        self.number = lru_cache(maxsize=65536)(self._number)
+        self.number = lru_cache(maxsize=8192)(self._number)
 
     def _number(self, term: str) -> int:
         """Return 32 bits that represent `term`, signed as in PostgreSQL; never 0, the separator."""

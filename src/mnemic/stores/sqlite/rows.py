@@ -256,7 +256,7 @@ class HashedTerms:
 
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
-        self.number = lru_cache(maxsize=65536)(self._number)
+        self.number = lru_cache(maxsize=8192)(self._number)
 
     def _number(self, term: str) -> int:
         """Return a 32-bit number for `term` in this file; never 0, which is the separator."""

@@ -175,6 +175,18 @@ def test_a_line_larger_than_the_limit_is_told_as_such(tmp_path: Path, monkeypatc
     assert [one.problem.reason if one.problem else None for one in items] == ["invalid_input:file:too_large", None]
 
 
+def test_what_never_ends_is_refused_after_its_first_megabytes(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as zeros:
+        read(Path("/dev/zero"))
+    assert zeros.value.reason == "invalid_input:file:too_large"
+    endless = tmp_path / "talk.txt"
+    endless.write_bytes(b"y" * (17 * 1024 * 1024))
+    for name in ("auto", "markdown", "transcript", "chat"):
+        with pytest.raises(InvalidInput) as one:
+            list(read_conversation(endless, name))
+        assert one.value.reason == "invalid_input:file:too_large"
+
+
 def test_a_document_of_very_many_messages(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": f"Message {number}."} for number in range(21_000)]
     path = tmp_path / "long.json"

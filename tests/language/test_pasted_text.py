@@ -92,6 +92,26 @@ BOB = "I moved to Madrid and I am allergic to nuts."
         f"Judge this little story: {BOB}",
         f"Expliquez cette blague: {BOB}",
         f"A guest's review: {BOB}",
+        f"Observation: {BOB}",
+        f"Thought: I know enough.\nFinal Answer: {BOB}",
+        f"Retrieved memory: {BOB}",
+        f"Memories retrieved: {BOB}",
+        f"Knowledge base: {BOB}",
+        f"Tool-Ergebnis: {BOB}",
+        f"Résultat de l'outil : {BOB}",
+        f"Observación: {BOB}",
+        f"Risultato dello strumento: {BOB}",
+        f"Resposta do assistente: {BOB}",
+        f"Opgehaalde herinnering: {BOB}",
+        f"<|im_start|>user\n{BOB}<|im_end|>",
+        f"<|start_header_id|>user<|end_header_id|>\n\n{BOB}<|eot_id|>",
+        f"[INST] {BOB} [/INST]",
+        f"<start_of_turn>model\n{BOB}<end_of_turn>",
+        f"### Context\n{BOB}\n### Question\nWhere do I live?",
+        f"**Context:**\n{BOB}\n\n**Question:** Where do I live?",
+        f"=== CONTEXT ===\n{BOB}\n=== USER QUESTION ===\nWhere do I live?",
+        f"Kontext: {BOB}\nFrage: Wo wohne ich?",
+        f"DOCUMENT 1: {BOB}\nQUESTION: Where do I live?",
     ],
 )
 def test_what_others_wrote_is_shown(text: str) -> None:
@@ -113,7 +133,23 @@ def test_what_comes_after_a_quotation_in_lines_is_the_users() -> None:
     assert [text[start:end] for start, end in data_spans(text)] == [text[: text.index("\n\n")]]
 
 
-@pytest.mark.parametrize("text", ["I live in Rome.", "I review books for a living.", "I edit films and fix bikes.", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Rome.",
+        "I review books for a living.",
+        "I edit films and fix bikes.",
+        "",
+        "Context: I live in Rome and work nights.",
+        "Background: I live in Rome.\nQuestion: which bus goes to Ostia?",
+        "My observation: I live in Rome and it never rains.",
+        "Model: I drive a Fiat Panda.",
+        "End result: I live in Rome now.",
+        "Heads up: I live in Rome.",
+        "Nachtrag: Ich wohne in Rom.",
+        "Au fait : j'habite à Rome.",
+    ],
+)
 def test_speech_is_no_data(text: str) -> None:
     assert data_spans(text) == []
 

@@ -28,6 +28,13 @@ def test_the_number_of_a_paper_is_special(text: str) -> None:
     assert special_topics(text) == {"papers"}
 
 
+@pytest.mark.parametrize(
+    "text", ["I earn 2300 euros net.", "She makes $4,100 gross.", "We earn 60k before tax.", "He is paid £30 an hour."]
+)
+def test_what_somebody_earns_is_special(text: str) -> None:
+    assert special_topics(text) == {"pay"}
+
+
 def test_what_is_only_near_it_is_not() -> None:
     EXAMPLES.assert_right(special_topics, "what_is_only_near_it_is_not")
 

@@ -41,6 +41,24 @@ async def engine() -> AsyncIterator[MemoryEngine]:
         yield engine
 
 
+@pytest.mark.parametrize(
+    "message",
+    [{"role": "usr", "content": "I live in Oslo."}, Message(role="User", content="I live in Oslo.")],
+)
+async def test_a_role_that_nobody_has_is_refused_on_every_way(engine: MemoryEngine, message: Any) -> None:
+    for way in (
+        engine.remember([message], actor=ANA),
+        engine.remember([message], actor=ANA, infer=False),
+        engine.capture(message, actor=ANA),
+        engine.capture_many([message], actor=ANA),
+        engine.record([message], actor=ANA),
+        engine.run(message=message, actor=ANA),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            await way
+        assert refused.value.reason == "invalid_input:message:role"
+
+
 def test_messages_are_read_in_every_form() -> None:
     parts = [
         {"type": "text", "text": "Look at"},

@@ -35,6 +35,7 @@ from mnemic.types import (
     Origin,
     WriteReceipt,
 )
+from mnemic.types.memory import MESSAGE_ROLES
 
 if TYPE_CHECKING:
     from mnemic.dispatch.gateway import MemoryGateway
@@ -67,7 +68,7 @@ def messages_of(given: Said | Sequence[Said], *, session: str | None, user: str 
     protocols: `role`, `content` as a text or in parts, `name` or `speaker`, `sent_at` or `timestamp` (a datetime, ISO
     8601, or seconds since 1970), `session`, `message_id`; other members are not read. Instructions to a model and
     messages without text are dropped. A dictionary of role `user` under a `name` that is not one of `user`'s is another
-    person's. Raises InvalidInput (`messages`, `message`, `sent_at`).
+    person's. Raises InvalidInput (`messages`, `message`, `message:role`, `sent_at`).
     """
     forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
     return [one for one in each_message(forms, session=session, user=user) if one is not None]
@@ -110,14 +111,16 @@ def message_content(role: str, content: str | Sequence[Any]) -> tuple[str, tuple
 
 
 def _message(given: Said, session: str | None, user: str | None) -> Message | None:
-    """Return one message; None for an instruction to a model."""
+    """Return one message; None for an instruction to a model. Raises InvalidInput (`message:role`)."""
     if isinstance(given, Message):
+        _require_role(given.role)
         return given
     if isinstance(given, str):
         return Message(role="user", content=given, session=session)
     if not isinstance(given, Mapping):
         raise InvalidInput("message", hint="a text, a Message, or an object with role and content")
     role = TOOL if has_tool_result(given) else role_of(given)
+    _require_role(role)
     if role == SYSTEM:
         return None
     name = _text(given, "name", "speaker")
@@ -132,6 +135,11 @@ def _message(given: Said, session: str | None, user: str | None) -> Message | No
         message_id=_text(given, "message_id"),
         sent_at=_moment(given),
     )
+
+
+def _require_role(role: object) -> None:
+    if role not in MESSAGE_ROLES:
+        raise InvalidInput("message:role", hint="user, assistant, tool, system, or participant for another person")
 
 
 def message_of(given: Message, user: str | None) -> Message:

@@ -109,6 +109,32 @@ OPENED = Spoken(
     "t[uü]r haust[uü]r tor alarmanlage tresor schloss schlie[sß]fach spind karte ec-karte handy garagen? telefono",
 )
 """Words for what a code opens."""
+LOCKS = Spoken(
+    "locks? padlock lock~?box safe(?=~(?:is|was|takes|in|at|of|ist|im)) vault keypad digicode",
+    "schloss zahlenschloss fahrradschloss vorh[aä]ngeschloss t[uü]rschloss tresor tastenfeld cadenas coffre(?:-fort)?",
+    "candado caja~fuerte lucchetto cassaforte cadeado cofre hangslot kluis",
+)
+"""Words for what has a combination of its own: "the safe is 4821"."""
+OPENS = Spoken(
+    "open(?:s|ed|ing)? unlock(?:s|ed|ing)? disarm(?:s|ed|ing)? deactivat(?:e|es|ed|ing) turn(?:s|ed)?~off",
+    "[oö]ffne(?:n|t|st)? aufsperr(?:en|t) entsperr(?:e|en|t|st) entriegel(?:n|t) geht schalte(?:n|t)? ausschalten",
+    "ouvr(?:e|ez|ir|ant) d[eé]verrouill(?:e|es|ez|er) d[eé]sactiv(?:e|er|ez) d[eé]bloqu(?:e|er)",
+    "abr(?:e|es|ir|en) desbloque(?:a|as|ar|ia|ias|ar) desactiva(?:r|s)? apr(?:e|ire|i) sblocc(?:a|are|hi)",
+    "disattiv(?:a|are) desativ(?:a|ar) ga(?:at|an)~open open(?:t|en)? ontgrendel(?:t|en)? ontgrendel",
+)
+"""Verbs for opening something, and for turning an alarm off."""
+ENTERS = Spoken(
+    "enter(?:s|ing)? typ(?:e|es|ing) punch(?:~in)? key~in press dial tippe gib(?:st)? w[aä]hle dr[uü]cke",
+    "tap(?:e|es|ez|er) compos(?:e|es|ez|er) saisi(?:s|ssez|r) teclea(?:r)? marca(?:r)? introduc(?:e|ir)",
+    "digit(?:a|are|e|i) inseri(?:sci|re) insira insere toets typ voer",
+)
+"""Verbs for entering a number at a keypad."""
+QUESTIONS = Spoken(
+    "security~question secret~question sicherheitsfrage question~(?:de~s[eé]curit[eé]|secr[eè]te)",
+    "pregunta~(?:de~seguridad|secreta)",
+    "domanda~(?:di~sicurezza|segreta) pergunta~(?:de~seguran[cç]a|secreta) geheime~vraag veiligheidsvraag",
+)
+"""Words for a question by which somebody proves who they are."""
 ARE = "(?:is|was|are|es|son|é|est|è|ist|lautet|to|är|er|on|je|este|это|هو|هي|है|是|为|為|は|는|은|คือ)"
 """Words between a name and its value."""
 AT = "(?:al|el|en el|no|o|para|au|le|sur le|an|unter|il|op|het|na|do mnie|pod|на|по|على|مع|에|に)"

@@ -18,11 +18,13 @@ from mnemic.redact.replacement import Finds
 from mnemic.redact.types import Action, Detector, Redaction, Span
 
 _SUSPECT = re.compile(
-    r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at| dot |\S{14}|private key|phrase|words", re.IGNORECASE
+    r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at| dot |\S{14}|private key|phrase|words"
+    r"|question|frage|pregunta|domanda|pergunta|vraag",
+    re.IGNORECASE,
 )
 """Signs of which a text must contain one for any detector of `mnemic.redact.pii_kinds` to find something: a character
 beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a spelled `dot`, a word as
-long as the shortest token or hardware address, or a name of keys and seeds.
+long as the shortest token or hardware address, a name of keys and seeds, or a word for a question.
 """
 
 

@@ -54,6 +54,8 @@ _ROLE_ORIGIN = {
     "tool": Origin.TOOL_OUTPUT,
 }
 """The highest origin of the words of a role that is not the user's, in lower case."""
+MESSAGE_ROLES = frozenset({"user", PARTICIPANT, "system", *_ROLE_ORIGIN})
+"""What the role of a message may be. Under any other, the user's words would count as nobody's."""
 
 
 _UNREADABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -60,7 +60,8 @@ def open_packed(path: str | Path) -> Packed | None:
             # A link in somebody's folder may lead to any file of the reader's.
             outside = tuple(one for one in names if not (place / one).resolve().is_relative_to(place.resolve()))
             return Packed(place, tuple(one for one in names if one not in outside), zipped=False, outside=outside)
-        if not zipfile.is_zipfile(place):
+        # The end of a zip is looked for at the end of the file, which a device or a pipe has not.
+        if not place.is_file() or not zipfile.is_zipfile(place):
             return None
         with zipfile.ZipFile(place) as archive:
             return Packed(place, _limit_names(iter(archive.namelist())), zipped=True)

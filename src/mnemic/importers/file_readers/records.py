@@ -25,6 +25,8 @@ from mnemic.policy import strict_json
 MAX_LINE_BYTES = 128 * 1024 * 1024
 """A chat of ten million tokens in one line."""
 MAX_DOCUMENT_BYTES = 512 * 1024 * 1024
+MAX_TEXT_LINE_BYTES = 16 * 1024 * 1024
+"""Of a file that is not JSON: far more than anybody writes without a new line."""
 MAX_VALUES, MAX_VALUES_OF_A_FILE = 4_000_000, 32_000_000
 """Values that are parsed at a time, and in all of one list: an object without content takes 64 bytes of memory for two
 in the file.
@@ -34,6 +36,8 @@ UNPACKED_BYTES, UNPACKED_RATIO = 16 * 1024 * 1024, 50
 STANDARD_INPUT = "-"
 
 _CHUNK = 256 * 1024
+_VALUES = b'{"'
+"""First bytes of documents that may be one long line."""
 _OPENING, _CLOSING = (b"[", b"{"), (b"]", b"}")
 # What stands before the next sign of structure: everything else, and whole strings.
 _BELOW = re.compile(rb'[^"\[\]{}]*+(?:"[^"]*+"[^"\[\]{}]*+)*+([\[\]{}"]|\Z)')
@@ -145,7 +149,7 @@ def records(stream: BinaryIO) -> Iterator[Record]:
     if _is_list(source):
         yield from _elements(source)
         return
-    lines = _lines(source)
+    lines = _lines(source, MAX_DOCUMENT_BYTES if source.begins_with(_VALUES) else MAX_TEXT_LINE_BYTES)
     head = list(islice(lines, _FIRST_LINES))
     if not head:
         raise InvalidInput("file:empty", hint="the file is empty")
@@ -178,6 +182,11 @@ class _Ahead:
                 raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
         return self._ahead
 
+    def begins_with(self, signs: bytes) -> bool:
+        """Return True if the first byte that is not blank is one of `signs`."""
+        first = self.look().removeprefix(_BOM).lstrip()[:1]
+        return bool(first) and first in signs
+
     def read(self, size: int) -> bytes:
         """Return the next bytes, at most `size` of what was not looked at."""
         if self._ahead:
@@ -200,7 +209,7 @@ class _Ahead:
 
 
 def _is_list(stream: _Ahead) -> bool:
-    return stream.look().removeprefix(_BOM).lstrip().startswith(b"[")
+    return stream.begins_with(b"[")
 
 
 def _elements(stream: _Ahead) -> Iterator[Record]:
@@ -281,10 +290,10 @@ def _split(stream: _Ahead, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
     yield b"".join([*parts, kept]), False
 
 
-def _lines(stream: _Ahead) -> Iterator[tuple[int, bytes]]:
+def _lines(stream: _Ahead, longest: int) -> Iterator[tuple[int, bytes]]:
     """Yield the numbered lines that are not blank."""
     number, total = 0, 0
-    while line := _read_line(stream):
+    while line := _read_line(stream, longest):
         number += 1
         total += len(line)
         if number == 1:
@@ -298,7 +307,7 @@ def _lines(stream: _Ahead) -> Iterator[tuple[int, bytes]]:
 def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
     """Yield the numbered lines of a text. Raises InvalidInput (`file:encoding`, `file:empty`)."""
     number, blank = 0, True
-    while line := _read_line(stream):
+    while line := _read_line(stream, MAX_TEXT_LINE_BYTES):
         number += 1
         try:
             text = line.removeprefix(_BOM if number == 1 else b"").decode("utf-8")
@@ -323,11 +332,11 @@ def _reading() -> Iterator[None]:
         raise InvalidInput("file:unreadable", hint=error.strerror) from None
 
 
-def _read_line(stream: BinaryIO | _Ahead) -> bytes:
+def _read_line(stream: BinaryIO | _Ahead, longest: int) -> bytes:
     with _reading():
-        line = stream.readline(MAX_DOCUMENT_BYTES + 1)
-    if len(line) > MAX_DOCUMENT_BYTES:
-        raise InvalidInput("file:too_large", hint=f"a line of more than {MAX_DOCUMENT_BYTES} bytes")
+        line = stream.readline(longest + 1)
+    if len(line) > longest:
+        raise InvalidInput("file:too_large", hint=f"a line of more than {longest} bytes")
     return line
 
 

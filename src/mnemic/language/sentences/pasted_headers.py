@@ -53,6 +53,47 @@ _OWN = pattern(
     r"(?!(?: [\w-]{1,20}){1,2}'s\b)"
 )
 """Matches the user's own head: "my address", but not "my landlord's mail"."""
+_MACHINE = (
+    r"(?:assistants?|assistent[en]?|asistente|system|système|sistema|systeem|tools?|outil|herramienta|strumento|"
+    r"ferramenta|hulpmiddel|werkzeug|functions?|funktion|fonction|función|funzione|função|functie|agent|agente|"
+    r"(?:chat ?)?bot|ai|ki|ia|llm|model|modell|modèle|modelo|modello|retriever|retrieval|rag|api|search|plugin)"
+)
+_PASSED = (
+    r"(?:results?|outputs?|responses?|reply|replies|messages?|answers?|prompt|reminder|observations?|ergebnis(?:se)?|"
+    r"ausgabe|antwort|nachricht|résultats?|réponse|sortie|resultados?|respuesta|salida|mensaje|risultat[oi]|risposta|"
+    r"resposta|saída|mensagem|resultaat|resultaten|antwoord|uitvoer)"
+)
+_OF = r"(?:of|from|by|der|des|vom|von|de|del|du|dell[oa]?|di|do|da|van)(?: (?:the|la|el|lo|le|il|het|de|der|dem|l))?"
+_KNOWN = (
+    r"(?:memor(?:y|ies)|contexts?|documents?|passages?|chunks?|snippets?|knowledge|history|erinnerung(?:en)?|kontext|"
+    r"dokumente?|souvenirs?|mémoires?|contexte|recuerdos?|memorias?|contexto|documentos?|ricord[oi]|memorie|contesto|"
+    r"document[oi]|memórias?|lembranças?|herinnering(?:en)?|documenten)"
+)
+_FETCHED = (
+    r"(?:retrieved|recalled|fetched|injected|provided|relevant|matching|abgerufene?[nrs]?|gefundene?[nrs]?|relevante?[nrs]?|"
+    r"récupérée?s?|pertinente?s?|recuperad[oa]s?|relevantes|recuperat[oaei]|rilevant[ei]|opgehaalde?|gevonden)"
+)
+_PASSED_ON = pattern(
+    rf"^(?:{_MACHINE}(?:[ -]call)?[ -]{_PASSED}|{_PASSED} {_OF}[ ']{{1,2}}{_MACHINE}|"
+    rf"{_FETCHED} {_KNOWN}|{_KNOWN} {_FETCHED}|"
+    r"knowledge base|(?:chat|conversation) (?:history|so far)|"
+    r"observation|beobachtung|observación|osservazione|observação|observatie)(?: ?#?\d{1,3})?$"
+)
+"""The head that a program puts before what it passes on: what a machine said, and what was fetched for it."""
+_STEP = pattern(r"^(?:thought|action|action input|observation|final answer)$")
+"""A head of a program that notes what it thinks and does; several of them show one."""
+_MATERIAL = pattern(
+    rf"^(?:{_FETCHED} )?(?:contexts?|kontext|contexte|contexto|contesto|passages?|chunks?|snippets?|knowledge base|"
+    rf"(?:chat|conversation) history|documents? \d{{1,3}}|{_FETCHED} {_KNOWN})(?: ?\d{{1,3}})?$"
+)
+_TASK = pattern(
+    r"^(?:(?:user|current|user's|new|input) )?(?:question|query|task|instructions?|input|frage|aufgabe|tâche|"
+    r"pregunta|tarea|domanda|compito|pergunta|tarefa|vraag|taak)$"
+)
+_SECTION = Pattern(
+    r"[\s#*_=\[-]{0,12}(?P<label>[^\W_](?:[\w '’-]{0,40}[\w])?)[\s*_=\]-]{0,12}(?:[:：][*_]{0,3}(?:\s|$)|$)"
+)
+"""The line that heads a section: "### Context", "**Question:** ...", "=== CONTEXT ===", "Context: ..."."""
 _ROLE = pattern(
     r"^(?:assistant|system|tool|bot|ai|chatgpt|claude|gemini|copilot|function|interviewer)"
     r"(?: (?:call )?(?:result|output|response|reply|message))?$"
@@ -154,7 +195,16 @@ def header_spans(text: str) -> list[Span]:
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
     shown = [*_below_questions(lines), *_between(lines), *_data_and_pages(lines)]
-    return [*of_heads, *shown, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continuation_spans(lines)]
+    filled = _filled_in(lines, len(text))
+    return [
+        *of_heads,
+        *shown,
+        *filled,
+        *_chats(lines),
+        *_dialogue(lines),
+        *_minutes(lines),
+        *_continuation_spans(lines),
+    ]
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -194,6 +244,8 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
     if head is None or not (rest or follows):
         return None
     is_head = _FORWARDED.search(head["head"]) or (not rest and _is_said(head["head"]))
+    # A program's head needs no minimum of words after it: nobody else gives a field such a name.
+    is_head = is_head or _PASSED_ON.search(head["head"])
     if is_head or (_is_sources(head["head"]) and (not rest or len(rest) >= PROSE)):
         return line.start + head.start("head")
     return None
@@ -209,6 +261,20 @@ def _is_announced(line: _Line, *, follows: bool) -> bool:
     dashed = _DASHED.match(line.text)
     says = dashed is not None and _SAID_LAST.search(dashed["head"]) and _is_said(dashed["head"])
     return dashed is not None and bool(says and dashed["rest"].strip())
+
+
+def _filled_in(lines: Sequence[_Line], end: int) -> Iterator[Span]:
+    """Find a form that a program filled in, from its first head on: the material and the question about it, or several
+    steps of its own work.
+    """
+    labels = [(line.start, found["label"]) for line in lines if (found := _SECTION.match(line.text))]
+    material = [start for start, label in labels if _MATERIAL.search(label)]
+    tasks = [start for start, label in labels if _TASK.search(label)]
+    steps = [start for start, label in labels if _STEP.search(label)]
+    if material and tasks:
+        yield min(material[0], tasks[0]), end
+    if len(steps) > 1:
+        yield steps[0], end
 
 
 def _mail(lines: Sequence[_Line], text: str) -> list[Span]:

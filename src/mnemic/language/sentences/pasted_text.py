@@ -89,6 +89,11 @@ _HEADED = Pattern(
     16,
 )
 """A heading in brackets, as programs put it before what they pass on: "[Tool result]", and all after it."""
+_TURNS = Pattern(
+    r"(?:<\|[^|<>\s]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|\[/?INST\]|<</?SYS>>|</?(?:start|end|begin)_of_[a-z]{1,20}>).{0,8000}",
+    16,
+)
+"""The marks between the turns of a chat as a model is given it: "<|im_start|>user", "[INST]", and all after them."""
 _PRESENTED = pattern(
     r"\bhere(?:'s| is| are) (?:the|an?) (?:[\w'-]{1,20} ){1,4}?(?:of|from|by) (?!my\b|our\b|me\b)[^:\n]{1,40}:\s|"
     r"\b(?:here(?:'s| is| are)|this is|below is|i (?:found|got|received|read)|look at|see) (?:the|a|an|my|this|"
@@ -184,6 +189,7 @@ def data_spans(text: str) -> list[Span]:
     spans += _lines_of_others(text)
     spans += header_spans(text)
     spans += _all(_HEADED, text)
+    spans += _all(_TURNS, text)
     mail = _MAIL.search(text)
     if mail:
         spans.append((mail.start(), len(text)))

@@ -93,7 +93,8 @@ _PATTERNS: Mapping[str, Pattern] = MappingProxyType(
         PAY: Pattern(
             rf"\b(?:salary|wages?|income|pay ?cheque|paycheck|take-home pay)\b[^.!?]{{0,40}}\d"
             rf"|\b(?:earns?|earning|earned|makes?|making|paid)\b[^.!?]{{0,24}}{_MONEY}[^.!?]{{0,12}}"
-            r"\b(?:an?|per|each|every|annually|monthly) ?(?:year|month|week|hour|annum)?\b"
+            r"\b(?:an?|per|each|every|annually|monthly|net|gross|after tax|before tax) ?"
+            r"(?:year|month|week|hour|annum)?\b"
         ),
         BIRTH: Pattern(
             r"\b(?:date of birth|birth ?date|d\.?o\.?b\b)|\b(?:was|were|am|is) born (?:on|in)\b[^.!?]{0,24}\d"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.redact.languages import ARE, CODES, KEYS, OF, OPENED, PASSWORDS
+from mnemic.redact.languages import ARE, CODES, ENTERS, KEYS, LOCKS, OF, OPENED, OPENS, PASSWORDS, QUESTIONS
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.search_primitives import AnyCase, found, holds, pattern
+from mnemic.redact.search_primitives import AnyCase, Folded, found, holds, pattern
 from mnemic.redact.types import Found
 
 _PLACES = (
@@ -72,14 +72,19 @@ _NAME_SIGNS = ("pass", "pw", "code", "combination")
 _FURTHER = r"(?:(?:[ \t]+[^\s.,;:!?=]{1,24}){0,8}?)"
 """What a secret is of, in any words: "at the cabin", "meiner Karte"."""
 _STILL = "(?:[ ](?:still|now|again|noch|jetzt|immer noch|encore|toujours|todavía|sigue siendo|ancora|ainda|nog))?"
+_BE = (
+    rf"(?:[ ]{ARE}{_STILL}[ ](?:(?:le|el|il|o|de|der|the) )?|['’]s[ ]|,?[ ]c['’]est[ ](?:le )?"
+    r"|[ ]{0,2}[:=][ ]{0,2})"
+)
+"""What stands between a name and its value."""
 _NAMED = (
-    rf"(?:pass[ _-]?(?:word|phrase|code)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression}"
+    rf"(?:pass[ _-]?(?:word|phrase|code|key)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression}"
     rf"|(?:{_PLACES}) (?:code|combination))"
 )
-_PIN = r"(?:pin(?:[ -]?(?:code|number|nummer|kode|zahl))?|geheim(?:zahl|nummer)|cv[vc]2?)"
+_PIN = r"(?:nip|puk|pin(?:[ -]?(?:code|number|nummer|kode|zahl))?|geheim(?:zahl|nummer)|cv[vc]2?)"
 _IN_WORDS = pattern(
     AnyCase(
-        rf"(?<![^\W_]){_NAMED}{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})"
+        rf"(?<![^\W_]){_NAMED}{_FURTHER}{_BE}"
         rf"[\"'`«“„]?([^\s\"',;。、」”»\ufdd0]{{4,64}})"
     ),
     needs=lambda text: holds(text, _NAME_SIGNS) or PASSWORDS.may_be_in(text),
@@ -89,10 +94,10 @@ _IN_WORDS = pattern(
 """The value of a password after any words about what it opens: it must contain a digit or a sign."""
 _PINS = pattern(
     AnyCase(
-        rf"(?<![^\W_]){_PIN}(?:{_FURTHER}(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})|[ ])"
+        rf"(?<![^\W_]){_PIN}(?:{_FURTHER}{_BE}|[ ])"
         r"(\d[\d \-]{1,10}\d)(?!\w)"
     ),
-    needs=("pin", "geheim", "cvv", "cvc"),
+    needs=("pin", "nip", "puk", "geheim", "cvv", "cvc"),
     group=1,
 )
 _CODE = r"(?:co(?:de|digo|dice)|código|kode|combination|combo)"
@@ -100,13 +105,88 @@ _CODES_OF = pattern(
     AnyCase(
         rf"(?<![^\W_])(?:{_CODE}[ ](?:(?!{ARE}[ ])[^\s.,;:!?=]{{1,16}}[ ]){{0,4}}?(?:d(?:ell)?'|l')?"
         rf"(?:{OPENED.expression}|{_PLACES})(?![^\W_]){_FURTHER}|(?:my|our) (?:[^\W_]{{2,16}}[ ]){{0,2}}combo"
-        r"|(?:(?:haus)?t[uü]r|tor|garagen|alarm|safe|tresor|schloss|(?:ent)?sperr|deur|poort|kluis|slot)-?code)"
-        rf"(?:[ ]{ARE}{_STILL}[ ]|[ ]{{0,2}}[:=][ ]{{0,2}})(\d[\da-z\-]{{2,10}}[#*]?)(?!\w)"
+        r"|(?:(?:haus)?t[uü]r|tor|garagen|alarm|safe|tresor|schloss|(?:ent)?sperr|geheim|deur|poort|kluis|slot)-?code"
+        rf"|(?:secret|geheime?|segreto|secreto) {_CODE}|{_CODE} (?:secret|segreto|secreto)|clave secreta)"
+        rf"{_BE}(\d[\da-z\-]{{2,10}}[#*]?)(?!\w)"
     ),
-    needs=("code", "codi", "códi", "kode", "comb"),
+    needs=("code", "codi", "códi", "kode", "comb", "clave"),
     group=1,
 )
 """What opens a door, a card or a safe: "the code of the alarm is 4821"."""
+_SHORT = r"(\d(?:-?\d){3,7}[#*]?)"
+_THEN = (
+    r"(?![.,]?\d)(?=\s{0,4}(?:\Z|[.,;:!?)\n])|[ ](?:and|then|or|to|at|on|by|in|und|dann|am|an|auf|aus|ein|et|puis|sur|à"
+    rf"|pour|y|en|para|e|su|sul|per|no|na|em|op|bij|om|{OPENS.expression})(?![^\W_]))"
+)
+"""What follows a code: the end of its part of the sentence, or a word that is no noun ("4821 guests" is a number)."""
+_ARTICLE = r"(?:(?:the |dem |den |le |el |il |o )?(?:code |codice |código )?)"
+_PLACE = rf"(?:{OPENED.expression}|{LOCKS.expression}|(?<![^\W_])(?:{_PLACES}|intercom|safe)(?![^\W_]))"
+_BETWEEN = r"(?:[ ][^\s.,;:!?\d]{1,16}){0,3}?"
+_WINDOW = 60
+_OPENING, _ANY_PLACE = Folded(f"(?i){OPENS.expression}"), Folded(f"(?i){_PLACE}")
+_SENTENCE_END = Folded(r"[!?\n]|\.(?!\d)")
+
+
+def _of_a_lock(match: re.Match[str]) -> bool:
+    """Return True if the sentence around a number names what is opened."""
+    return _ANY_PLACE.search(_around(match)) is not None
+
+
+def _opens_a_lock(match: re.Match[str]) -> bool:
+    """Return True if it says, too, that something is opened or turned off."""
+    around = _around(match)
+    return _OPENING.search(around) is not None and _ANY_PLACE.search(around) is not None
+
+
+def _around(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - _WINDOW) : match.start()]
+    after = match.string[match.end() : match.end() + _WINDOW]
+    return f"{_SENTENCE_END.compiled.split(before)[-1]}{match[0]}{_SENTENCE_END.compiled.split(after)[0]}"
+
+
+_OPENED_WITH = pattern(
+    AnyCase(rf"(?<![^\W_])(?:with|by|mit|avec|con|com|met)[ ]{_ARTICLE}{_SHORT}{_THEN}"),
+    needs=OPENS.may_be_in,
+    accept=_opens_a_lock,
+    group=1,
+)
+"""What something opens with: "the safe opens with 4821"."""
+_ENTERED = pattern(
+    AnyCase(rf"{ENTERS.expression}[ ](?:in )?{_ARTICLE}{_SHORT}{_THEN}"),
+    needs=ENTERS.may_be_in,
+    accept=_of_a_lock,
+    group=1,
+)
+"""What is entered at a lock: "type 4821 at the gate"."""
+_ENTERED_LAST = pattern(
+    AnyCase(rf"(?<![\w.,-]){_SHORT}[ ](?:ein(?:geben|tippen|gibst)|wählen|drücken|invoeren|intoetsen)(?!\w)"),
+    needs=("ein", "hlen", "cken", "in"),
+    accept=_of_a_lock,
+    group=1,
+)
+_SET_TO = pattern(
+    AnyCase(
+        rf"{LOCKS.expression}{_BETWEEN}[ ](?:{ARE}(?: set to)?|takes|set to|steht auf|staat op)[ ]"
+        rf"{_ARTICLE}{_SHORT}{_THEN}"
+    ),
+    needs=LOCKS.may_be_in,
+    group=1,
+)
+"""What a lock is set to: "the keypad is 4821"."""
+_SIGNED = pattern(
+    AnyCase(rf"{_PLACE}{_BETWEEN}[ ](?:{ARE}|takes)[ ](\d(?:-?\d){{2,7}}[#*])"), needs=("#", "*"), group=1
+)
+"""With the last key of a keypad, what any door is said to be."""
+_ANSWERS = pattern(
+    AnyCase(
+        rf"{QUESTIONS.expression}(?:[ ](?:answer|antwort|antwoord))?{_BE}"
+        r"[\"'`«“„]?([^\s\"'.!?,;:]{2,40}(?: [^\s\"'.!?,;:]{2,40})?)(?=[\"'`»”]?[ ]?(?:\Z|[.!?,;)\n]))"
+    ),
+    needs=QUESTIONS.may_be_in,
+    fits=lambda value: not _says_nothing(value),
+    group=1,
+)
+"""The answer to a question by which somebody proves who they are."""
 _SAID_BEFORE = pattern(
     AnyCase(
         r"(?<![^\s\"'`«“„])([^\s\"',;。、」”»\ufdd0]{4,64})[\"'`»”]? "
@@ -132,9 +212,12 @@ _PAIRS = pattern(
 """A name and its password: "login: sam / pw: ..."."""
 
 
+_OF_LOCKS = (_OPENED_WITH, _ENTERED, _ENTERED_LAST, _SET_TO, _SIGNED, _ANSWERS)
+
+
 def find_announced(text: str) -> Iterator[Found]:
     """Yield every value of `text` after a label."""
-    for search in (_IN_WORDS, _PINS, _PAIRS, _CODES_OF, _SAID_BEFORE):
+    for search in (_IN_WORDS, _PINS, _PAIRS, _CODES_OF, _SAID_BEFORE, *_OF_LOCKS):
         for start, _, value in search(text):
             bare = value.rstrip(".!?)")
             if not is_example(text, start, bare):

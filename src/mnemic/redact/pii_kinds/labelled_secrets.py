@@ -8,7 +8,9 @@ The weaker these cues are, the more the value alone must look like a secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from mnemic.redact.languages import ARE, CODES, ENTERS, KEYS, LOCKS, OF, OPENED, OPENS, PASSWORDS, QUESTIONS
 from mnemic.redact.lazy_pattern import Pattern
@@ -122,26 +124,42 @@ _THEN = (
 _ARTICLE = r"(?:(?:the |dem |den |le |el |il |o )?(?:code |codice |código )?)"
 _PLACE = rf"(?:{OPENED.expression}|{LOCKS.expression}|(?<![^\W_])(?:{_PLACES}|intercom|safe)(?![^\W_]))"
 _BETWEEN = r"(?:[ ][^\s.,;:!?\d]{1,16}){0,3}?"
-_WINDOW = 60
+_WINDOW = 90
 _OPENING, _ANY_PLACE = Folded(f"(?i){OPENS.expression}"), Folded(f"(?i){_PLACE}")
 _SENTENCE_END = Folded(r"[!?\n]|\.(?!\d)")
 
 
+@lru_cache(maxsize=2)
+def _starts(text: str) -> tuple[list[int], list[int], list[int]]:
+    """Return where sentences end, places stand and something is opened, looked for once in a text of many numbers."""
+    ends, places, openings = (
+        [one.start() for one in each.finditer(text)] for each in (_SENTENCE_END, _ANY_PLACE, _OPENING)
+    )
+    return ends, places, openings
+
+
 def _of_a_lock(match: re.Match[str]) -> bool:
     """Return True if the sentence around a number names what is opened."""
-    return _ANY_PLACE.search(_around(match)) is not None
+    ends, places, _ = _starts(match.string)
+    return _is_any_within(places, *_sentence(match, ends))
 
 
 def _opens_a_lock(match: re.Match[str]) -> bool:
     """Return True if it says, too, that something is opened or turned off."""
-    around = _around(match)
-    return _OPENING.search(around) is not None and _ANY_PLACE.search(around) is not None
+    ends, places, openings = _starts(match.string)
+    first, last = _sentence(match, ends)
+    return _is_any_within(places, first, last) and _is_any_within(openings, first, last)
 
 
-def _around(match: re.Match[str]) -> str:
-    before = match.string[max(0, match.start() - _WINDOW) : match.start()]
-    after = match.string[match.end() : match.end() + _WINDOW]
-    return f"{_SENTENCE_END.compiled.split(before)[-1]}{match[0]}{_SENTENCE_END.compiled.split(after)[0]}"
+def _sentence(match: re.Match[str], ends: Sequence[int]) -> tuple[int, int]:
+    before, after = bisect_left(ends, match.start()), bisect_left(ends, match.end())
+    first = max(match.start() - _WINDOW, ends[before - 1] if before else 0)
+    return first, min(match.end() + _WINDOW, ends[after] if after < len(ends) else len(match.string))
+
+
+def _is_any_within(places: Sequence[int], first: int, last: int) -> bool:
+    at = bisect_left(places, first)
+    return at < len(places) and places[at] < last
 
 
 _OPENED_WITH = pattern(

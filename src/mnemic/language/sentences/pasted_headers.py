@@ -245,8 +245,7 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
         return None
     is_head = _FORWARDED.search(head["head"]) or (not rest and _is_said(head["head"]))
     # A program's head needs no minimum of words after it: nobody else gives a field such a name.
-    is_head = is_head or _PASSED_ON.search(head["head"])
-    if is_head or (_is_sources(head["head"]) and (not rest or len(rest) >= PROSE)):
+    if is_head or _PASSED_ON.search(head["head"]) or (_is_sources(head["head"]) and (not rest or len(rest) >= PROSE)):
         return line.start + head.start("head")
     return None
 

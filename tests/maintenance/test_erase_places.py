@@ -17,7 +17,6 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintenance import erase
-from mnemic.maintenance.background_capture import waiting_prefix
 from mnemic.maintenance.bulk_import import import_prefix, take_part
 from mnemic.maintenance.erase import ErasureReceipt, erase_key, made_of, verify
 from mnemic.policy.grant import Grant
@@ -28,7 +27,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, Scope, Source, Status, Where
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.derived_memories import mark_tenant
-from mnemic.write.limiter import subject_token, tombstone
+from mnemic.write.limiter import subject_token, tombstone, waiting_prefix
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox import OutboxConsumer
 from mnemic.write.tokenisation import token_prefix

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -89,7 +88,7 @@ async def test_a_turn_waits_for_nothing_and_several_are_read_in_one_call(tmp_pat
             later = BackgroundCapture(engine, gathering_seconds=3600)
             for message in TALK:
                 await later.put(message, actor=ANA)
-            assert (await texts(engine), server.requests) == ([], [])
+            assert (await texts(engine), server.requests) == ([TALK[0].content], [])  # what rules are sure of
             assert await later.read() == 3
             assert await texts(engine) == [TALK[0].content, TALK[2].content]
             assert (len(server.requests), later.counts["read"]) == (1, 3)
@@ -118,7 +117,7 @@ async def test_maintenance_reads_what_nobody_has_read(tmp_path: Path) -> None:
             await later.put(*TALK, actor=ANA)
             await later.stop()
             assert (await engine.maintain(actor=ANA, dry_run=True)).captured == 3
-            assert await texts(engine) == []
+            assert await texts(engine) == [TALK[0].content]
             assert (await engine.maintain(actor=ANA)).captured == 3
             assert await texts(engine) == [TALK[0].content, TALK[2].content]
             assert (await engine.maintain(actor=ANA)).captured == 0
@@ -377,18 +376,21 @@ async def test_adapters_capture_in_the_background_where_the_engine_says_so(tmp_p
             await memory.later.stop()
 
 
-async def test_turns_of_a_chat_that_come_apart_share_a_call_if_they_are_to_wait_for_each_other(tmp_path: Path) -> None:
+async def test_turns_of_a_chat_that_come_one_after_another_share_a_call(tmp_path: Path) -> None:
+    """By default, and with the model's answers between them: twelve are read as soon as they are there."""
     with ScriptedModelServer(parrot) as server:
-        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test", "background_seconds": "3000"}
+        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test"}
         async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named)) as engine:
             memory = TurnMemory(engine, ANA)
             for number in range(12):
-                await memory.capture(f"I keep {number + 2} goats near Bergen.")
-                await asyncio.sleep(0)
-            assert server.requests == []
+                assert server.requests == []
+                await memory.capture(
+                    f"I keep {number + 2} goats near Bergen.", answer="How nice! What are they called?"
+                )
             assert memory.later is not None
-            assert await memory.later.read() == 12
+            await memory.later.wait_until_read()
             assert len(server.requests) == 1
+            assert await waiting(engine.store, "default") == []
             await memory.later.stop()
 
 
@@ -489,3 +491,129 @@ async def test_what_would_not_be_recorded_beside_a_capture_is_gone_once_it_is_re
 )
 def test_small_talk_is_told_without_a_model(text: str, expected: bool) -> None:
     assert has_nothing_to_keep(text) is expected
+
+
+async def held_facts(engine: MemoryEngine) -> list[str]:
+    return sorted(one.content for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM]))
+
+
+def model_says(*items: dict[str, Any]) -> Callable[[ModelRequest], Reply]:
+    """Return a model that proposes these items of the message that holds the quote."""
+
+    def answer(request: ModelRequest) -> Reply:
+        shown = json.loads(request.user)
+        turns = shown.get("turns") or [{"number": 0, "content": shown["user_message"]}]
+        known = {one["text"]: one["id"] for one in shown["known"]}
+        made = []
+        for item in items:
+            place = next((one["number"] for one in turns if item["quote"] in one["content"]), None)
+            if place is not None:
+                of = {"id": known[item["of"]]} if item.get("of") in known else {}
+                made.append({"op": "add", **{k: v for k, v in item.items() if k != "of"}, "turn": place, **of})
+        return Reply(content=json.dumps({"items": made}))
+
+    return answer
+
+
+async def test_a_fact_is_found_while_the_model_has_not_answered(tmp_path: Path) -> None:
+    with ScriptedModelServer(lambda _: Reply.broken(Fault.HANG)) as server:
+        async with engine_of(tmp_path, server) as engine:
+            engine.background, engine.background_seconds = True, 0.0
+            memory = TurnMemory(engine, ANA)
+            await memory.capture("Hi! I am allergic to peanuts.")
+            found = await engine.search("What am I allergic to?", actor=ANA, kinds=[Kind.LONG_TERM])
+            assert any("peanuts" in hit.memory.content for hit in found.hits)
+            assert memory.later is not None
+            await memory.later.stop()
+
+
+async def test_a_model_adds_to_what_was_stored_at_once_and_repeats_nothing(tmp_path: Path) -> None:
+    item = {"quote": "my boat is called Skua", "value": "The boat of the user is called Skua"}
+    with ScriptedModelServer(model_says(item, {"quote": TALK[0].content, "value": TALK[0].content})) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], said("Well, my boat is called Skua by the way.", 1), actor=ANA)
+            at_once = await held_facts(engine)
+            assert TALK[0].content in at_once
+            assert await later.read() == 2
+            afterwards = await held_facts(engine)
+            assert set(at_once) <= set(afterwards)
+            assert [one for one in afterwards if "goats" in one] == [TALK[0].content]
+            assert any("Skua" in one for one in afterwards)
+            await later.stop()
+
+
+async def test_what_the_user_corrects_or_forgets_before_the_model_reads_stays_so(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            await later.put(said("I keep bees in Graz.", 1), actor=ANA)
+            by_text = {one.content: one for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])}
+            await engine.update(by_text[TALK[0].content].memory_id, "I keep three goats near Bergen.", actor=ANA)
+            await engine.forget(by_text["I keep bees in Graz."].memory_id, actor=ANA)
+            assert await later.read() == 2
+            assert await held_facts(engine) == ["I keep three goats near Bergen."]
+            await later.stop()
+
+
+async def test_an_earlier_message_read_late_does_not_undo_a_later_one(tmp_path: Path) -> None:
+    item = {"quote": "a Kia", "key": "car", "value": "Kia"}
+    with ScriptedModelServer(model_says(item)) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(said("What I drive: a Kia, bright red."), actor=ANA)
+            await later.put(said("My car is a Volvo.", 1), actor=ANA)
+            assert await later.read() == 2
+            cars = [one for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM]) if one.key == "car"]
+            assert not any("Kia" in one.content for one in cars)
+            assert any("Volvo" in one for one in await held_facts(engine))
+            await later.stop()
+
+
+async def test_a_model_ends_by_the_words_that_were_stored_at_once(tmp_path: Path) -> None:
+    quote = "My dentist is on Main Street."
+    item = {"op": "update", "quote": quote, "value": quote, "of": "My dentist is Dr Vos."}
+    with ScriptedModelServer(model_says(item)) as server:
+        async with engine_of(tmp_path, server) as engine:
+            await engine.add("My dentist is Dr Vos.", actor=ANA)
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(said(quote, 1), actor=ANA)
+            walk = next(one for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM]) if one.content == quote)
+            await later.read()
+            assert [one["text"] for one in json.loads(server.requests[0].user)["known"]] == ["My dentist is Dr Vos."]
+            (now,) = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+            assert (now.memory_id, now.content, len(now.supersedes)) == (walk.memory_id, quote, 1)
+            await engine.undo(now.memory_id, actor=ANA)
+            assert await held_facts(engine) == ["My dentist is Dr Vos.", quote]
+            await later.stop()
+
+
+async def test_a_model_labels_the_words_that_were_stored_at_once(tmp_path: Path) -> None:
+    item = {"quote": TALK[0].content, "value": TALK[0].content, "category": "animals"}
+    with ScriptedModelServer(model_says(item)) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        extractor = LayeredExtractor(ModelExtractor(completer, categories=["animals"]))
+        store = SqliteStore(tmp_path / "m.db")
+        async with MemoryEngine(store=store, embedder=WordEmbedder(), extractor=extractor) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            (at_once,) = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+            await later.read()
+            (labelled,) = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+            assert (labelled.memory_id, labelled.category) == (at_once.memory_id, "animals")
+            assert at_once.category != "animals"
+            await later.stop()
+        await completer.close()
+
+
+async def test_what_is_erased_before_the_model_reads_is_not_written_by_it(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            assert await held_facts(engine) == [TALK[0].content]
+            await engine.erase("ana", actor=ANA)
+            await later.read()
+            assert (await engine.list(actor=ANA), server.requests) == ([], [])
+            await later.stop()

@@ -194,14 +194,14 @@ class Settings:
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     background: bool | None = setting(
         None,
-        "Chat turns only record messages; facts are extracted afterwards, in the background. Default: where a language "
-        "model reads them.",
+        "Chat turns record messages and store what rules read in them; a language model reads them afterwards, in the "
+        "background. Default: where there is a language model.",
         read=switch,
     )
     background_seconds: float = setting(
-        2.0,
-        "Seconds for which a turn that is to be read in the background waits for others, which share its model call, "
-        "up to twelve. Until then the recorded message is found, and no facts of it.",
+        30.0,
+        "Seconds of silence after which the language model reads turns in the background; twelve are read at once. "
+        "Until then the recorded messages are found, and the facts that rules read in them.",
         read=number(above=0, most=3600),
     )
     files: Literal["note", "describe", "keep"] = setting(

@@ -144,8 +144,8 @@ class MemoryEngine:
     """False if the texts of turns are stored only when policy allows it, as in a service (`mnemic.write.turn_log`)."""
     background = False
     """True if adapters capture in the background (`mnemic.maintenance.background_capture`)."""
-    background_seconds = 2.0
-    """Seconds for which they wait for more turns before."""
+    background_seconds = 30.0
+    """Seconds of silence after which a language model reads what they have recorded."""
     _drainer: OutboxWorker | None = None
 
     def __init__(

@@ -309,14 +309,20 @@ class _Capture:
 
 
 async def captured_after(
-    engine: CaptureEngine, message: Message, before: Sequence[Message] | None, *, actor: Actor
+    engine: CaptureEngine,
+    message: Message,
+    before: Sequence[Message] | None,
+    *,
+    actor: Actor,
+    extractor: Extractor | None = None,
 ) -> RunReport:
     """Remember the lasting facts in one message that was said after the turns `before`, oldest first, which serve as
-    context only; None for those that its session recorded. See `MemoryEngine.capture`.
+    context only; None for those that its session recorded. See `MemoryEngine.capture`. `extractor`: another than the
+    engine's.
     """
     gateway = engine.gateway
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
-    extractor = engine.extractor
+    extractor = extractor or engine.extractor
     read: Extraction | MnemicError
     try:
         read = await read_message(gateway, extractor, actor, message, deadline=deadline, before=before)

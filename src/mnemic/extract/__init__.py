@@ -27,7 +27,8 @@ class Extraction:
     words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is the charge of
     a model for reading it. `degraded` gives the reason why rules read it instead of a model, or `llm_truncated` if the
     model's answer was cut off; `unknown` why it was read without the known memories: then changes that it only implies
-    are missed. `between_people`: it was said to another person.
+    are missed. `between_people`: it was said to another person. `certain`: those of the candidates that rules read,
+    where a model has read on top of them.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -36,6 +37,7 @@ class Extraction:
     degraded: str | None = None
     unknown: str | None = None
     between_people: bool = False
+    certain: tuple[Candidate, ...] = ()
 
 
 class Extractor(Protocol):

@@ -11,7 +11,7 @@ from mnemic.extract.messages import recorded_message
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import Deadline, Kind, Memory, Message, Where
 
-RECENT = 8
+RECENT = 4
 """Number of the most recent memories among `MAX_KNOWN`: a message often concerns the one before it."""
 EMBEDDED_CHARS = 2_000
 TURNS_BEFORE = 4
@@ -27,9 +27,10 @@ async def around_of(
     Falls back to the most recent ones if the embedder fails. Raises StoreFailed.
     """
     lasting = replace(where, kinds=frozenset({Kind.LONG_TERM}))
-    found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}
+    newest = await store.newest(lasting, limit=RECENT * (1 + len(messages)))
+    newest = [memory for memory in newest if not _was_read_in(memory, messages)][:RECENT]
     near = await _nearest_memories(store, embedder, messages, lasting, deadline)
-    found |= {memory.memory_id: memory for memory in near}
+    found = {memory.memory_id: memory for memory in [*newest, *near]}
     before = await recorded_before(store, messages[0], where)
     return MessageContext(known=tuple(found.values())[:MAX_KNOWN], before=before)
 
@@ -37,14 +38,23 @@ async def around_of(
 async def _nearest_memories(
     store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, deadline: Deadline
 ) -> list[Memory]:
-    limit = max(4, (MAX_KNOWN - RECENT) // len(messages))
+    limit = MAX_KNOWN - RECENT
     try:
         vectors = await embedder.embed([one.content[:EMBEDDED_CHARS] or "-" for one in messages], deadline=deadline)
         found = [await store.nearest(where, one, limit=limit, space=embedder.space) for one in vectors]
     except (EmbedderFailed, SpaceMismatch):
         return []
-    known = await store.get_many([one.memory_id for near in found for one in near], scopes=where.scopes)
-    return list(known.values())
+    # The nearest of each message first: what one is about must not take the places of what another changes.
+    places = [(place, -one.score, one.memory_id) for near in found for place, one in enumerate(near)]
+    ids = list(dict.fromkeys(memory_id for _, _, memory_id in sorted(places)))
+    known = await store.get_many(ids, scopes=where.scopes)
+    return [known[one] for one in ids if one in known and not _was_read_in(known[one], messages)]
+
+
+def _was_read_in(memory: Memory, messages: Sequence[Message]) -> bool:
+    """Return True if a memory was read in one of the messages, which tell it anew: then it is not known beside them."""
+    quote = memory.source.quote
+    return quote is not None and any(memory.occurred_at == one.sent_at and quote in one.content for one in messages)
 
 
 async def recorded_before(store: RecordStore, message: Message, where: Where) -> tuple[Message, ...]:

@@ -53,7 +53,7 @@ class LayeredExtractor:
         certain = await self._certain(turns, len(around.before), policy, budget, deadline, around)
         # "ok thanks" states nothing, and costs no call.
         if not is_users_own(message) or is_small_talk(message.content):
-            return certain
+            return replace(certain, certain=certain.candidates)
         try:
             found = await self.model.extract(
                 message, policy=policy, budget=budget, deadline=_share(deadline, policy), around=around
@@ -61,7 +61,7 @@ class LayeredExtractor:
         except _UNREADABLE as failure:
             if policy.on_model_failure == "stop":
                 raise
-            return replace(certain, degraded=failure.reason)
+            return replace(certain, certain=certain.candidates, degraded=failure.reason)
         return join_extractions(certain, found, words_only=self._words_only)
 
     async def extract_window(
@@ -126,7 +126,7 @@ def _join_outcomes(
         return join_extractions(certain, found, words_only=words_only)
     if stops or not isinstance(found, _UNREADABLE):
         return found
-    return replace(certain, degraded=found.reason)
+    return replace(certain, certain=certain.candidates, degraded=found.reason)
 
 
 def join_extractions(certain: Extraction, found: Extraction, *, words_only: bool = False) -> Extraction:
@@ -143,12 +143,14 @@ def join_extractions(certain: Extraction, found: Extraction, *, words_only: bool
             kept.append(one)
         else:
             kept[place] = _add_labels(kept[place], one)
+    read = {id(one) for one in kept[: len(certain.candidates)]}
     candidates, doubles = drop_duplicates(kept)
     spans = [one.source.span for one in candidates if one.source.span is not None]
     left = [one for one in certain.skipped if not _is_inside(one, spans)]
     return replace(
         certain,
         candidates=candidates,
+        certain=tuple(one for one in candidates if id(one) in read),
         skipped=tuple(dict.fromkeys((*left, *found.skipped, *doubles))),
         cost=certain.cost + found.cost,
         degraded=certain.degraded or found.degraded,

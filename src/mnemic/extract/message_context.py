@@ -16,7 +16,7 @@ from mnemic.types import Deadline, JsonValue, Memory, Message
 
 WINDOW_TURNS = 12
 """Turns of a conversation that one call reads."""
-MAX_KNOWN = 24
+MAX_KNOWN = 12
 """Memories that are shown with a message."""
 MAX_DIGITS = 6
 """Digits of a number that a model gives as text."""

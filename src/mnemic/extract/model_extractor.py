@@ -30,8 +30,11 @@ WINDOW_CHARS = 16_000
 """Maximum number of characters in one call; a longer message has a separate call."""
 TURNS_BEFORE = 2
 """Turns of the window before that are shown, and not read again."""
-MAX_CONTEXT_CHARS = 600
-"""Characters shown of a turn that is not the user's own."""
+MAX_CONTEXT_CHARS = 120
+LEAST_CONTEXT_CHARS = 40
+"""Most and fewest characters shown of a turn that is not the user's own: of its last sentences, as they have the
+question that the user answers.
+"""
 
 SMALL_UP_TO = 3.0
 """Thousand millions of parameters."""
@@ -112,7 +115,7 @@ class ModelExtractor:
 
     def _prompt_context(self, around: MessageContext, message: Message) -> PromptContext:
         before = [(one.role, text) for one in around.before if isinstance(text := _message_text(one), str) and text]
-        shown = [(role, text[:MAX_CONTEXT_CHARS]) for role, text in before]
+        shown = [(role, _end_of(text)) for role, text in before]
         made = around.prompt_context(shown, self._instructions, self._categories, message.sent_at)
         return replace(made, quotes_only=self.quotes_only)
 
@@ -213,17 +216,17 @@ def is_small(model: str) -> bool:
 
 
 def windows(messages: Sequence[Message]) -> Iterator[range]:
-    """Yield the places of `messages` that are read in one call: neighbours of one session, at most 12 and about 16,000
-    characters.
+    """Yield the places of `messages` that are read in one call: neighbours of one session, at most 12 of the user's own
+    and about 16,000 characters.
     """
-    start, size = 0, 0
+    start, size, own = 0, 0, 0
     for place, message in enumerate(messages):
-        full = place - start >= WINDOW_TURNS or size + len(message.content) > WINDOW_CHARS
+        full = own + is_users_own(message) > WINDOW_TURNS or size + len(message.content) > WINDOW_CHARS
         # A single message longer than the bound still has a window, or it would never be read.
         if place > start and (full or message.session != messages[start].session):
             yield range(start, place)
-            start, size = place, 0
-        size += len(message.content)
+            start, size, own = place, 0, 0
+        size, own = size + len(message.content), own + is_users_own(message)
     if messages:
         yield range(start, len(messages))
 
@@ -245,7 +248,16 @@ def _message_text(message: Message) -> str | InvalidInput:
         return problem if own else ""
     if own and len(text) > MAX_MESSAGE_CHARS:
         return InvalidInput("message", hint=f"longer than {MAX_MESSAGE_CHARS} characters")
-    return text if own else text[:MAX_CONTEXT_CHARS]
+    return text if own else _end_of(text)
+
+
+def _end_of(text: str) -> str:
+    """Return the end of a text that is context: its last sentence, with those before it if that is short."""
+    cut = max(0, len(text) - MAX_CONTEXT_CHARS)
+    begin = max(text.rfind(mark, cut, max(cut, len(text) - LEAST_CONTEXT_CHARS)) for mark in (". ", "! ", "? ", "\n"))
+    if begin >= 0:
+        return text[begin + 1 :].lstrip()
+    return text if not cut else text[cut:].partition(" ")[2]
 
 
 def _items_of(text: str, policy: Policy) -> Sequence[object]:

@@ -1,9 +1,11 @@
-"""Background capture: a chat turn records its messages and continues; an extractor reads them afterwards.
+"""Background capture: a chat turn records its messages and stores what rules read in them; a language model reads them
+afterwards, and what it adds, labels and ends comes on top.
 
 Recorded messages wait in the store until they are read, so a crash loses nothing: messages that were read but not yet
-removed from the queue are read again, without effect. Several turns of a session are read in one call of a language
-model, and small talk in none. Once read, a user's message is stored if it would have been recorded next to a capture
-(`is_recorded`): mere questions, other people's words, and statements that policy or consent exclude are forgotten.
+removed from the queue are read again, without effect. Several turns of a session are read in one call of the model, and
+small talk in none. What a person has corrected or forgotten in the meantime stays so. Once read, a user's message is
+stored if it would have been recorded next to a capture (`is_recorded`): mere questions, other people's words, and
+statements that policy or consent exclude are forgotten.
 
 An entry of the queue is a mark with the message's memory_id in its name; the message is an episodic memory like any
 other, redacted, sealed and erased with the rest. One reader at a time has a lease on a tenant's queue, which expires.
@@ -18,28 +20,31 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Protocol
 
 from mnemic.dispatch import Watchers
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
-from mnemic.extract import is_users_own
+from mnemic.extract import Extraction, Extractor, is_users_own
+from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.messages import is_recorded, recorded_message
 from mnemic.extract.model_extractor import windows
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
+from mnemic.language.text.normalise import canonical_value
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
-from mnemic.types import Actor, Level, Message, Outcome, WriteReceipt
+from mnemic.requests import Run
+from mnemic.types import Actor, Candidate, Level, Memory, Message, Outcome, Status, WriteReceipt
 from mnemic.types.scope import new_id, time_of_id
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
-from mnemic.write.limiter import apply_of_user, refuse_if_erased_since, subject_token
+from mnemic.write.limiter import WAITING, apply_of_user, refuse_if_erased_since, subject_token, waiting_prefix
 
 LEASE = timedelta(minutes=5)
-_QUEUE = "waiting/"
 _READER = "waiting-reader"
 
 
@@ -47,7 +52,8 @@ _READER = "waiting-reader"
 class QueuedMessage:
     """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
     recorded only to be read before another, and is forgotten then. `tries`: times that it could not be read while
-    others could; it rests until `rests_until`. `doubts`: times that neither it nor another could be read.
+    others could; it rests until `rests_until`. `doubts`: times that neither it nor another could be read. `written`:
+    the memories that rules have read in it; None if they have not read it yet.
     """
 
     name: str
@@ -57,11 +63,7 @@ class QueuedMessage:
     tries: int = 0
     doubts: int = 0
     rests_until: datetime | None = None
-
-
-def waiting_prefix(token: str) -> str:
-    """Return the prefix of the names of the marks of a user's waiting messages."""
-    return f"{_QUEUE}{token}/"
+    written: tuple[str, ...] | None = None
 
 
 async def enqueue(
@@ -80,10 +82,11 @@ async def enqueue(
 async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
     """Return the tenant's queue: each user's messages together, in their order."""
     found = []
-    for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
+    for name, value in sorted((await store.marks(tenant, WAITING)).items()):
         data = json.loads(value)
         actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
         rests_until = None if data.get("rests_until") is None else datetime.fromisoformat(data["rests_until"])
+        written = None if data.get("written") is None else tuple(data["written"])
         found.append(
             QueuedMessage(
                 name=name,
@@ -93,6 +96,7 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
                 tries=data.get("tries", 0),
                 doubts=data.get("doubts", 0),
                 rests_until=rests_until,
+                written=written,
             )
         )
     return found
@@ -107,6 +111,11 @@ async def set_aside(store: RecordStore, tenant: str, entries: Sequence[QueuedMes
 async def doubt(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage]) -> None:
     """Count one more doubt of entries, so that others are tried first; those that were erased meanwhile stay gone."""
     await _change(store, tenant, {one.name: {"doubts": one.doubts + 1} for one in entries})
+
+
+async def note_written(store: RecordStore, entry: QueuedMessage, memory_ids: Sequence[str]) -> None:
+    """Note the memories that rules have read in a waiting message, unless it was erased meanwhile."""
+    await _change(store, entry.actor.tenant, {entry.name: {"written": list(memory_ids)}})
 
 
 async def _change(store: RecordStore, tenant: str, fields: Mapping[str, Mapping[str, object]]) -> None:
@@ -187,21 +196,31 @@ class CaptureEngine(Protocol):
     watchers: Watchers
     background_seconds: float
 
+    @property
+    def extractor(self) -> Extractor:
+        """The extractor of the facts in messages."""
+
+    @property
+    def gateway(self) -> MemoryGateway:
+        """The gateway that every write and every search passes."""
+
+    async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
+        """Run one turn with a message that is extracted already."""
+
+    async def add_many(self, candidates: Sequence[Candidate], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Remember many things."""
+
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Store the messages themselves."""
-
-    async def capture_many(
-        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
-    ) -> Sequence[RunReport | None]:
-        """Remember the lasting facts in the messages."""
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory."""
 
 
 class BackgroundCapture:
-    """Captures for one engine in the background, after waiting `gathering_seconds` for more turns (None: the engine's
-    `background_seconds`). `counts`: messages that were read, skipped as small talk or failed, by reason.
+    """Captures for one engine in the background: once nothing has been put for `gathering_seconds` (None: the engine's
+    `background_seconds`), or as many turns wait as are read in one call. `counts`: messages that were read, skipped as
+    small talk or failed, by reason.
     """
 
     def __init__(self, engine: CaptureEngine, *, gathering_seconds: float | None = None) -> None:
@@ -209,11 +228,13 @@ class BackgroundCapture:
         self._gathering = engine.background_seconds if gathering_seconds is None else gathering_seconds
         self._task: asyncio.Task[None] | None = None
         self._tenants: set[str] = set()
+        self._put_since, self._heard = 0, asyncio.Event()
         self.counts: Counter[str] = Counter()
 
     async def put(self, *messages: Message, actor: Actor, before: Sequence[Message] = ()) -> Sequence[WriteReceipt]:
-        """Record `messages` and queue the user's own for the reader; durable on return, and read in the background.
-        Others' words in the turns `before` wait with them as their context, and are deleted once they are read.
+        """Record `messages`, store what rules read in the user's own, and queue these for the model; durable on return,
+        and read by the model in the background. Others' words in the turns `before` wait with them as their context,
+        and are deleted once they are read.
 
         Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
         prevented that, and messages that were read already have no effect.
@@ -230,8 +251,34 @@ class BackgroundCapture:
         recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
         if recorded:
             await enqueue(self._engine.store, [*context, *recorded], actor=actor, context=context)
+            await self._read_certain(recorded, actor, before)
+            self._put_since += len(recorded)
             self._wake(actor.tenant)
         return receipts
+
+    async def _read_certain(self, memory_ids: Sequence[str], actor: Actor, before: Sequence[Message]) -> None:
+        """Store what rules read in recorded messages, and note it for the model's reading on top. A failure is left to
+        that reading, which then does both.
+        """
+        from mnemic.engine.message_forms import captured_after  # the engine imports this module
+
+        rules: Extractor | None = getattr(self._engine.extractor, "rules", None)
+        if rules is None:
+            return
+        token = await subject_token(self._engine.store, actor.tenant, actor.user)
+        entries = [QueuedMessage(name=waiting_prefix(token) + one, actor=actor, memory_id=one) for one in memory_ids]
+        found, talk = await messages_of(self._engine.store, entries), list(before)
+        for entry in entries:
+            message = found.get(entry.memory_id)
+            if message is None:
+                continue
+            if is_users_own(message):
+                report = await captured_after(self._engine, message, talk, actor=actor, extractor=rules)
+                if report.status is RunStatus.OK and not report.blocked and all(one.stored for one in report.receipts):
+                    new = [one for one in report.receipts if one.outcome is not Outcome.REFRESHED]
+                    ids = [one.memory_id for one in new if one.memory_id and one.level == Level.USER]
+                    await note_written(self._engine.store, entry, ids)
+            talk.append(message)
 
     async def read(self, tenant: str = "default") -> int:
         """Read the tenant's queue now; return the number of messages removed from it.
@@ -265,18 +312,30 @@ class BackgroundCapture:
 
     def _wake(self, tenant: str) -> None:
         self._tenants.add(tenant)
+        self._heard.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="mnemic-background-capture")
 
     async def _run(self) -> None:
         while self._tenants:
-            await asyncio.sleep(self._gathering)
+            await self._wait_for_silence()
             tenant = self._tenants.pop()
             try:
                 await self.read(tenant)
             except MnemicError as failure:
                 self.counts[f"failed:{failure.reason}"] += 1
                 logger.warning("reason=<%s> | background capture failed | it will be tried again", failure.reason)
+
+    async def _wait_for_silence(self) -> None:
+        """Wait until nothing more is put for a while, or as many turns wait as are read in one call."""
+        while self._put_since < WINDOW_TURNS:
+            self._heard.clear()
+            try:
+                async with asyncio.timeout(self._gathering):
+                    await self._heard.wait()
+            except TimeoutError:
+                break
+        self._put_since = 0
 
     async def _read_user(self, entries: list[QueuedMessage], lease: Lease) -> int:
         """Read one user's messages window by window, in order. One that fails for a passing reason is left, and the
@@ -341,18 +400,42 @@ class BackgroundCapture:
         if not any(is_users_own(one) and is_worth_a_call(one.content) for one in messages):
             self.counts["small_talk"] += len(messages)
             return None
-        keys = [f"waiting:{one.memory_id}" for one in part]
         self._engine.watchers.charge_models(part[0].actor.tenant)
         # They are of the time at which they were put here: an erasure since then refuses what is learnt from them.
         with refuse_if_erased_since(min(time_of_id(one.memory_id) for one in part), anew=True):
-            reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
+            reports = await self._capture(part, messages)
         reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
         if reason is None:
             for one, report in zip(part, reports, strict=True):
-                if report is not None and not is_kept(report):
+                if report is not None and not is_kept(report, known=bool(one.written)):
                     await self._forget(one)
             self.counts["read"] += len(messages)
         return reason
+
+    async def _capture(self, part: Sequence[QueuedMessage], messages: Sequence[Message]) -> list[RunReport | None]:
+        """Capture one window, on top of what rules have stored of it."""
+        from mnemic.engine.extraction import read_messages, with_implied_changes  # as above
+
+        engine, actor, reports = self._engine, part[0].actor, list[RunReport | None]()
+        read = await read_messages(engine.gateway, engine.extractor, actor, messages)
+        for entry, message, one in zip(part, messages, read, strict=True):
+            written = None if entry.written is None else await self._memories(entry)
+            if written is not None and isinstance(one, Extraction):
+                one = _on_top(one, entry, written)
+            found = await with_implied_changes(engine.gateway, engine.extractor, actor, message, one)
+            if found is None:
+                reports.append(None)
+                continue
+            if written and isinstance(one, Extraction) and isinstance(found, Extraction):
+                found = _without_told(found, one, written)
+            turn = Run(message=message, idempotency_key=f"waiting:{entry.memory_id}")
+            reports.append(await engine.run_turn(turn, actor, read=found))
+        return reports
+
+    async def _memories(self, entry: QueuedMessage) -> Sequence[Memory]:
+        """Return the memories that rules have read in a message and that are still there."""
+        scopes = entry.actor.scopes([Level.USER])
+        return list((await self._engine.store.get_many(entry.written or (), scopes=scopes)).values())
 
     async def _forget(self, entry: QueuedMessage) -> None:
         with suppress(MemoryNotFound):  # another forgot it meanwhile
@@ -386,15 +469,58 @@ def is_worth_a_call(text: str) -> bool:
     return not (is_small_talk(text) or has_nothing_to_keep(text))
 
 
-def is_kept(report: RunReport) -> bool:
-    """Return True if the captured message itself is stored next to the facts found in it. An unreadable one is stored,
-    too.
+def _on_top(found: Extraction, entry: QueuedMessage, written: Sequence[Memory]) -> Extraction:
+    """Return what a model adds to what rules have `written` of a message, and what it labels or ends. Nothing, if a
+    person has corrected, rejected or forgotten some of that; nothing in words that were overtaken since.
+    """
+    if len(written) < len(entry.written or ()) or not all(map(_is_as_read, written)):
+        return replace(found, candidates=(), certain=())
+    certain = {id(one) for one in found.certain}
+    kept = []
+    for one in found.candidates:
+        beside = [memory for memory in written if _touch(memory, one)]
+        same = [memory for memory in beside if memory.key == one.key and _says(memory) == canonical_value(one.content)]
+        if any(memory.status is not Status.ACTIVE for memory in beside):
+            continue
+        if id(one) in certain and not any(one.replaces or _is_labelled(one, memory) for memory in same):
+            continue
+        kept.append(one)
+    return replace(found, candidates=tuple(kept), certain=())
+
+
+def _without_told(found: Extraction, before: Extraction, written: Sequence[Memory]) -> Extraction:
+    """Return the extraction without the changes implied by words that rules have stored."""
+    given = {id(one) for one in before.candidates}
+    kept = [one for one in found.candidates if id(one) in given or not any(_touch(memory, one) for memory in written)]
+    return replace(found, candidates=tuple(kept))
+
+
+def _is_as_read(memory: Memory) -> bool:
+    return memory.status is not Status.REJECTED and memory.source.quote is not None
+
+
+def _is_labelled(one: Candidate, memory: Memory) -> bool:
+    return memory.version == 1 and (one.category, one.context) != (memory.category, memory.context)
+
+
+def _says(memory: Memory) -> str:
+    return canonical_value(memory.content)
+
+
+def _touch(memory: Memory, one: Candidate) -> bool:
+    mine, theirs = memory.source.span, one.source.span
+    return mine is not None and theirs is not None and mine[0] < theirs[1] and theirs[0] < mine[1]
+
+
+def is_kept(report: RunReport, *, known: bool = False) -> bool:
+    """Return True if the captured message itself is stored next to the facts found in it, of which some are `known`
+    already. An unreadable one is stored, too.
     """
     if report.status is not RunStatus.OK:
         return True
     if any(one.reason.startswith(CONSENT) for one in report.blocked) or not all(one.stored for one in report.receipts):
         return False
-    return is_recorded([one.reason for one in report.skipped], stored=bool(report.receipts))
+    return is_recorded([one.reason for one in report.skipped], stored=known or bool(report.receipts))
 
 
 async def read_waiting(engine: CaptureEngine, tenant: str, *, dry_run: bool = False) -> int:

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull
-from mnemic.maintenance.background_capture import waiting_prefix
 from mnemic.maintenance.bulk_import import import_prefix, written_prefix
 from mnemic.maintenance.personal_keys import end_keys
 from mnemic.maintenance.subject_data import PAGE, conversation, leave, written_elsewhere
@@ -28,7 +27,7 @@ from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, chec
 from mnemic.types.scope import new_id
 from mnemic.unit_of_work import ForgottenRequests, Mutation, Unit, apply, commit
 from mnemic.write.derived_memories import derived_from
-from mnemic.write.limiter import ENDED, consent_prefix, subject_token, tombstone
+from mnemic.write.limiter import ENDED, consent_prefix, subject_token, tombstone, waiting_prefix
 from mnemic.write.missing_vectors import left_prefix
 from mnemic.write.outbox import OutboxConsumer, drain
 from mnemic.write.ratings import ratings_mark

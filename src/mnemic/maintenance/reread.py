@@ -9,7 +9,7 @@ which `undo_reread` takes back.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -42,6 +42,8 @@ AT_ONCE = 12
 """Messages read in one call of a model."""
 BESIDE = timedelta(minutes=5)
 """Time around a forgotten memory's first writing in which the message lies that it was read of."""
+_OF_READING = frozenset({"created", "refreshed", "superseded", "linked"})
+"""Actions of audit lines about what was said, first or again, with labels or an end by later words."""
 _PRESENT = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.REJECTED, Status.PENDING_REVIEW, Status.EXPIRED})
 
 
@@ -107,8 +109,8 @@ async def reread(
         await replay.store.close()
     if report.left:
         return report
-    touched = await _times_of_forgotten(engine, actor)
-    plan = _compare(facts, found, words, touched)
+    touched, changed = await _touched(engine, actor)
+    plan = _compare(facts, found, words, touched, changed)
     report = replace(report, differences=tuple(one for one, _ in plan.steps), protected=plan.protected)
     return report if dry_run or not plan.steps else await _apply(engine, actor, report, plan)
 
@@ -232,19 +234,26 @@ def _is_earlier(one: Memory, since: datetime | None) -> bool:
     return since is not None and one.happened_at < since and one.status is Status.ACTIVE
 
 
-async def _times_of_forgotten(engine: MemoryEngine, actor: Actor) -> list[datetime]:
-    """Return when the memories were written that the actor has forgotten."""
+async def _touched(engine: MemoryEngine, actor: Actor) -> tuple[list[datetime], frozenset[str]]:
+    """Return when the memories were written that the actor has forgotten, and those that were changed by other than
+    reading what was said.
+    """
     lines: list[AuditEvent] = []
     after = 0
     while page := await engine.store.audit(actor.tenant, after=after):
         lines += page
         after = page[-1].sequence
     gone = {one.memory_id for one in lines if one.action == "forgotten"}
-    return [one.at for one in lines if one.action == "created" and one.memory_id in gone]
+    changed = frozenset(one.memory_id for one in lines if one.memory_id and one.action not in _OF_READING)
+    return [one.at for one in lines if one.action == "created" and one.memory_id in gone], changed
 
 
 def _compare(
-    facts: Sequence[Memory], found: Sequence[Memory], words: Sequence[Memory], touched: Sequence[datetime]
+    facts: Sequence[Memory],
+    found: Sequence[Memory],
+    words: Sequence[Memory],
+    touched: Sequence[datetime],
+    changed: Collection[str],
 ) -> _Plan:
     by_words: dict[str, list[Memory]] = {}
     for one in facts:
@@ -259,10 +268,10 @@ def _compare(
         difference, memory = step
         if difference.memory_id is None:
             stays = _is_beside_forgotten(read, words, touched) or not all(
-                _is_as_read(one, facts) for one in _holders(read, facts)
+                _is_as_read(one, facts, changed) for one in _holders(read, facts)
             )
         else:
-            stays = not _is_as_read(memory, facts)
+            stays = not _is_as_read(memory, facts, changed)
         if stays:
             protected += 1
         elif memory.memory_id not in done:
@@ -306,12 +315,11 @@ def _difference(change: str, memory: Memory, **more: Any) -> Difference:
     return Difference(change=change, content=memory.content, memory_id=memory.memory_id, **labels, **more)
 
 
-def _is_as_read(memory: Memory, facts: Sequence[Memory]) -> bool:
+def _is_as_read(memory: Memory, facts: Sequence[Memory], changed: Collection[str]) -> bool:
     """Return True if nobody but a reader has written, changed or ended the memory."""
-    changed = 2 if memory.status is Status.SUPERSEDED else 1
     by = [one for one in facts if memory.memory_id in one.supersedes]
     read = [memory, *by]
-    return memory.version == changed and all(one.source.quote is not None for one in read)
+    return memory.memory_id not in changed and all(one.source.quote is not None for one in read)
 
 
 def _is_beside_forgotten(read: Memory, words: Sequence[Memory], touched: Sequence[datetime]) -> bool:

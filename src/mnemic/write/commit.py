@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import AnsweredRequest, Mutation, Unit
-from mnemic.write.decide import decide, live, refresh
+from mnemic.write.decide import confirm, decide, live
 from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.missing_vectors import leave
 from mnemic.write.tokenisation import keep
@@ -54,7 +54,7 @@ async def settle(unit: Unit, draft: Draft, memory_id: str) -> Settled | None:
         return Settled(receipt, "replayed", timer)
     same = await tx.find_fingerprint(draft.scope, draft.fingerprint)
     if same is not None and live(same, draft):
-        decision = refresh(same, draft)
+        decision = await confirm(tx, same, draft)
     # The store was switched to another embedding model meanwhile; the caller embeds again and retries.
     elif draft.space != await tx.space():
         return None
@@ -113,7 +113,7 @@ def _decided_mutation(draft: Draft, decision: Decision) -> Mutation:
     if decision.outcome is Outcome.REFRESHED:
         return _mutation(draft, memory, "refreshed", **detail)
     detail |= {name: list(ids) for name in ("supersedes", "conflicts_with") if (ids := getattr(memory, name))}
-    return _mutation(draft, memory, _ACTIONS[memory.status], **detail)
+    return _mutation(draft, memory, _ACTIONS[memory.status] if memory.version == 1 else "refreshed", **detail)
 
 
 def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutation:

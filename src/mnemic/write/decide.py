@@ -111,6 +111,22 @@ async def decide(tx: Reads, draft: Draft, memory_id: str, timer: StepTimer) -> D
     return await _note_decision(tx, draft, timer, decision or _creation(draft, memory_id))
 
 
+async def confirm(tx: Reads, same: Memory, draft: Draft) -> Decision:
+    """Return the decision about a statement that is known in these words: it is refreshed, and ends what its proposer
+    says now that it replaces, as who read the same words before did not.
+    """
+    decision = refresh(same, draft)
+    if not draft.candidate.replaces or draft.trust < same.trust:
+        return decision
+    named = [one for one in await _find_named(tx, draft, _valid_moment(draft)) if one.memory != same]
+    decided = _superseding(draft, named, same.memory_id, decision)
+    if decided is decision:
+        return decision
+    new = decision.memory if decision.changed else same.next_version(draft.now)
+    new = replace(new, supersedes=decided.memory.supersedes, conflicts_with=decided.memory.conflicts_with)
+    return replace(decided, outcome=Outcome.SUPERSEDED, memory=new, changed=True)
+
+
 async def _note_decision(tx: Reads, draft: Draft, timer: StepTimer, decision: Decision) -> Decision:
     merges = decision.outcome in (Outcome.MERGED, Outcome.REFRESHED)
     kept = decision.outcome is Outcome.CREATED and decision.reason is None
@@ -527,10 +543,25 @@ def _gained_fields(known: Memory, draft: Draft) -> dict[str, Any]:
     end = _end_within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
     if end != known.expires_at:
         gained["expires_at"] = end
+    if _adds_labels(known, candidate):
+        own = candidate.category is not None and candidate.category not in CAPTURE_CATEGORIES
+        gained |= {"context": known.context or candidate.context, "vector": draft.vector or known.vector}
+        gained |= {"category": candidate.category} if own else {}
     data = {**known.data, **candidate.data}
     if draft.trust <= known.trust and data != dict(known.data):
         gained["data"] = data
     return gained
+
+
+def _adds_labels(known: Memory, candidate: Candidate) -> bool:
+    """Return True if the same words of the same message were read again, with a context or a category of the operator's
+    own that they lacked.
+    """
+    mine, theirs = candidate.source, known.source
+    if mine.quote is None or mine.quote != theirs.quote or candidate.occurred_at != known.occurred_at:
+        return False
+    own = candidate.category not in CAPTURE_CATEGORIES and candidate.category not in (None, known.category)
+    return own or bool(candidate.context and not known.context)
 
 
 def _beside_words(candidate: Candidate) -> dict[str, Any]:
@@ -612,7 +643,12 @@ async def nearest(tx: Reads, draft: Draft) -> list[Neighbour]:
 async def is_known(snapshot: Snapshot, draft: Draft) -> bool:
     """Return True if an identical live memory is there already, so that the write will need no vector."""
     same = await snapshot.find_fingerprint(draft.scope, draft.fingerprint)
-    return same is not None and live(same, draft)
+    return same is not None and is_repeated(same, draft)
+
+
+def is_repeated(same: Memory, draft: Draft) -> bool:
+    """Return True if a live memory in the draft's words says all that the draft does."""
+    return live(same, draft) and not draft.candidate.replaces and not _adds_labels(same, draft.candidate)
 
 
 def live(memory: Memory, draft: Draft) -> bool:
@@ -678,6 +714,9 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     """Return True if a memory is about a later time than the draft. One made before the draft in the same session is
     not, even if the draft is about an earlier day: "We have two children", "Our third was born on Monday".
     """
+    said, known_said = draft.candidate.occurred_at, memory.occurred_at
+    if draft.candidate.source.quote and memory.source.quote and said and known_said and said < known_said:
+        return True  # both are of the time at which they were said, whichever was read first
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):
         return False

@@ -28,7 +28,7 @@ from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Status, U
 from mnemic.types.scope import checked_actor, token_of
 from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
-from mnemic.write.decide import is_known, live
+from mnemic.write.decide import is_known, is_repeated
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ class Limiter:
             store = cast("MarksAndDuplicate", self.store)
             named = f"subject/{token}/", draft.scope, draft.fingerprint
             marks, same = await store.marks_and_duplicate(actor.tenant, *named, request=draft.request_key)
-            draft.known = same is not None and live(same, draft)
+            draft.known = same is not None and is_repeated(same, draft)
             decided = consents_in(marks, token)
         else:
             decided = await consents(self.store, token, actor.tenant)
@@ -340,6 +340,15 @@ async def _revocation_reason(tx: Reads, token: str, actor: Actor, named: str) ->
     key = canonical_key(named)
     decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key, lock="shared")
     return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None
+
+
+WAITING = "waiting/"
+"""Prefix of the names of the marks of messages that wait for a reader in the background."""
+
+
+def waiting_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks of a user's waiting messages."""
+    return f"{WAITING}{token}/"
 
 
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:

@@ -33,7 +33,7 @@ from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vect
 from mnemic.types.scope import new_id
 from mnemic.unit_of_work import commit, commit_each
 from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, settle
-from mnemic.write.decide import is_known, live
+from mnemic.write.decide import is_known, is_repeated
 from mnemic.write.draft import Draft, StepTimer, WriteRules
 from mnemic.write.missing_vectors import leave_without_vector
 from mnemic.write.model_judge import JUDGES_SHARE, judge_changes, judge_near
@@ -100,7 +100,7 @@ async def find_duplicates(store: RecordStore, drafts: Sequence[Draft]) -> None:
             asked.setdefault(draft.scope, []).append(draft.fingerprint)
         found = {scope: await snapshot.find_fingerprints(scope, wanted) for scope, wanted in asked.items()}
         same = [found[draft.scope].get(draft.fingerprint) for draft in drafts]
-        return [one is not None and live(one, draft) for draft, one in zip(drafts, same, strict=True)]
+        return [one is not None and is_repeated(one, draft) for draft, one in zip(drafts, same, strict=True)]
 
     for draft, known in zip(drafts, await store.read(work), strict=True):
         draft.known = known

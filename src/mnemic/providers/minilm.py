@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.providers.shared_runs import WaitingTexts
-from mnemic.providers.wordpiece import MAX_TOKENS, WordPiece, bundled_vocabulary
+from mnemic.providers.wordpiece import MAX_TOKENS, bundled_tokeniser
 from mnemic.types import Deadline, Vector, VectorSpace
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class _Model:
 
     def __init__(self, threads: int, max_tokens: int) -> None:
         self._session = open_network("minilm.onnx", threads)
-        self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
+        self._tokeniser = bundled_tokeniser().limited(max_tokens)
 
     def __call__(self, texts: Sequence[str]) -> list[Vector]:
         return self.vectors(texts)

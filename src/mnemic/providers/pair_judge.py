@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mnemic.errors import EmbedderFailed
 from mnemic.providers.minilm import open_network
-from mnemic.providers.wordpiece import WordPiece, bundled_vocabulary
+from mnemic.providers.wordpiece import WordPiece, bundled_tokeniser
 
 
 class Limits(NamedTuple):
@@ -42,7 +42,7 @@ class PairJudge:
     def __init__(self, network: str, limits: Limits, threads: int = 1) -> None:
         self._session = open_network(network, threads)
         self._limits = limits
-        self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=limits.both)
+        self._tokeniser = bundled_tokeniser().limited(limits.both)
 
     @classmethod
     def of_answers(cls, threads: int = 1) -> PairJudge:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import lru_cache
 from importlib.resources import files
 
@@ -34,8 +35,7 @@ _CJK = (
 )
 
 
-@lru_cache(maxsize=1)
-def bundled_vocabulary() -> Mapping[str, int]:
+def bundled_vocabulary() -> dict[str, int]:
     """Return the 30,522 pieces of `bert-base-uncased`, shipped with mnemic, by their ids."""
     text = files("mnemic.providers").joinpath("data/vocab.txt").read_text(encoding="utf-8")
     return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
@@ -59,6 +59,12 @@ class WordPiece:
     def cached_chunks(self) -> int:
         """Number of chunks that are remembered now."""
         return self._cached_pieces.cache_info().currsize
+
+    def limited(self, max_tokens: int) -> WordPiece:
+        """Return this tokeniser with another limit; both remember chunks together."""
+        limited = copy(self)
+        limited._room = max_tokens - 2
+        return limited
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of `text`, from `[CLS]` to `[SEP]`, truncated at the end."""
@@ -96,6 +102,12 @@ class WordPiece:
             else:
                 return [self._unknown]
         return pieces
+
+
+@lru_cache(maxsize=1)
+def bundled_tokeniser() -> WordPiece:
+    """Return the process's tokeniser of the bundled vocabulary, which its networks share."""
+    return WordPiece(bundled_vocabulary())
 
 
 def _plain(text: str) -> str:

@@ -75,6 +75,13 @@ def test_lone_surrogates_are_dropped() -> None:
     assert TOKENISER.ids("a\ud800b") == TOKENISER.ids("ab")
 
 
+def test_two_limits_remember_together() -> None:
+    whole = WordPiece(bundled_vocabulary())
+    short = whole.limited(5)
+    assert short.ids("one two three four five six") == whole.ids("one two three")
+    assert short.cached_chunks == whole.cached_chunks == 3
+
+
 def test_the_cache_is_bounded_and_never_changes_an_answer() -> None:
     tokeniser = WordPiece(bundled_vocabulary())
     first = tokeniser.ids("tokenisation")

@@ -9,7 +9,7 @@ for what else is needed. The packaged weights began with those of the judge of c
 corrections, look_alikes, other_languages, by_the_way, statements, people, partly, health, office and private, with
 groups of training/updates, and messages of any other block in place of near ones; then 2 epochs of these with denials,
 instructions, other_languages_2, plain and two_things; then, with a tenth of the states left out, 3 of every file but
-the two that are kept aside.
+the two that are kept aside; and the mean of the weights before these 3 and after them.
 """
 
 from __future__ import annotations

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import math
+import random
 import tempfile
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
 
-import httpx
 from playwright.async_api import Browser, Page, ViewportSize
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.inject.engine_injector import InjectionRun
+from mnemic.inject.injection_log import record_injection
 from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor
+from mnemic_server.observability import Observation
+from mnemic_server.prometheus_metrics import Meter
 from tests.e2e.browser.chromium import SCHEMES, SIZE, WAIT, Scheme, chromium, signed_in, visit
 from tests.e2e.browser.stage import Stage, staged
 
@@ -25,19 +30,63 @@ CROWD = {
     "ana": (
         "I work as a product designer at Fjordline.",
         "My sister Mira lives in Bergen.",
-        "I love jazz.",
+        "I love jazz, and piano trios most of all.",
         "My manager is called Jonas.",
         "I run three times a week.",
         "My daughter Ida is seven.",
         "I will see the dentist next month.",
+        "My team meets on Monday mornings at nine.",
     ),
-    "kai": ("I am vegetarian.", "I live in Kyoto.", "I prefer trains to planes.", "My wife is called Yuki."),
-    "mei": ("I work at Northwind.", "I hate coriander.", "I moved to Leeds in May.", "I have a cat."),
-    "noah": ("I travel with a cello.", "I like small hotels.", "My mother lives in Haifa."),
-    "lena": ("I am allergic to milk.", "I teach maths at a school.", "I live in Graz.", "I love climbing."),
+    "kai": (
+        "I am vegetarian.",
+        "I live in Kyoto.",
+        "I prefer trains to planes.",
+        "My wife is called Yuki.",
+        "I work at a small pottery.",
+        "I wake up at six.",
+        "I like green tea more than coffee.",
+        "My knee hurts on stairs.",
+        "I play go on Thursdays.",
+    ),
+    "mei": (
+        "I work at Northwind.",
+        "I hate coriander.",
+        "I moved to Leeds in May.",
+        "I have a cat.",
+        "I cycle to the office.",
+        "My brother Tom studies law.",
+        "I want to learn Italian next year.",
+        "I like films without violence.",
+    ),
+    "noah": (
+        "I travel with a cello.",
+        "I like small hotels.",
+        "My mother lives in Haifa.",
+        "I rehearse every morning.",
+        "I have a concert in Graz in spring.",
+        "I do not eat before I play.",
+    ),
+    "lena": (
+        "I am allergic to milk.",
+        "I teach maths at a school.",
+        "I live in Graz.",
+        "I love climbing.",
+        "My partner is called Jakob.",
+        "I sing in a choir.",
+        "I read mystery novels on holidays.",
+    ),
 }
-"""What others say in the last month, in turn."""
-CROWD_DAYS = 28
+"""What people say in the last two months, in turn, more and more often."""
+CROWD_DAYS = 59
+CALLED = {
+    ("POST", "/v1/context"): (2310, 0.043, 0.3, 0),
+    ("POST", "/v1/search"): (1284, 0.018, 0.5, 0),
+    ("POST", "/v1/capture"): (642, 0.42, 1.05, 7),
+    ("POST", "/v1/memories"): (88, 0.031, 0.4, 0),
+    ("GET", "/v1/profile"): (164, 0.012, 0.4, 0),
+    ("POST", "/v1/remember"): (9, 0.9, 0.4, 0),
+}
+"""How often the service was called before anybody looks, the seconds of half the calls, their spread, and failures."""
 PAGES = (
     ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("import", "ana", "import"),
@@ -59,30 +108,57 @@ PAGES = (
 
 
 async def crowd(store: Path) -> None:
-    """A month of a service with five users: what they say, and what they ask."""
-    clock = ManualClock(datetime.now(UTC) - timedelta(days=CROWD_DAYS))
+    """Two months of a service with five users: what they say, and prompts with their memory, fewer at weekends."""
+    chance, start = random.Random(7), datetime.now(UTC) - timedelta(days=CROWD_DAYS)
     said = [
         (user, words)
         for round_ in zip_longest(*CROWD.values())
         for user, words in zip(CROWD, round_, strict=True)
         if words
     ]
+    clock, told = ManualClock(start), len(said)
     async with build_engine(Settings(store=str(store), policy=store.with_name("policy.json")), clock=clock) as engine:
-        for at, (user, words) in enumerate(said):
-            clock.advance(timedelta(days=CROWD_DAYS) / (len(said) + 1))
-            await engine.capture(words, actor=Actor(user=user))
-            for question in ("Where do I live?", "What do I like?")[: 1 + at % 2]:
-                await engine.context(question, actor=Actor(user=user))
+        kai = Actor(user="kai")
+        await engine.capture("I collect stamps. I live near the river. I have two bicycles.", actor=kai)
+        hits = (await engine.search("Where do I live?", actor=kai)).hits
+        for day in range(CROWD_DAYS):
+            morning = start + timedelta(days=day)
+            busy = (4 + day // 12) if morning.weekday() < 5 else 1
+            for _ in range(busy + chance.randrange(3)):
+                clock.advance(max(morning + timedelta(hours=chance.uniform(0, 9)) - clock.now(), timedelta()))
+                took = chance.lognormvariate(3.75 - day / 200, 0.4)
+                await record_injection(
+                    engine.store,
+                    clock,
+                    kai,
+                    InjectionRun().run_id,
+                    hits[: chance.randint(2, 5)],
+                    tokens=chance.randint(90, 190),
+                    ms=took,
+                )
+            while said and len(said) > told * (1 - ((day + 1) / CROWD_DAYS) ** 1.4):
+                user, words = said.pop(0)
+                report = await engine.capture(words, actor=Actor(user=user))
+                if len(said) % 9 == 1 and report.receipts[0].memory_id:
+                    await engine.forget(report.receipts[0].memory_id, actor=Actor(user=user))
 
 
-async def asked(stage: Stage) -> None:
-    """What the service has answered since it started."""
-    async with httpx.AsyncClient(base_url=stage.address, timeout=60) as client:
-        headers = {"Authorization": f"Bearer {stage.keys['ana']}"}
-        for at in range(60):
-            question = ("Which seat do I prefer?", "Where do I live?", "What may I not eat?")[at % 3]
-            path = "/v1/search" if at % 20 else "/v1/context"
-            (await client.post(path, json={"query": question}, headers=headers)).raise_for_status()
+def called() -> Meter:
+    """A meter that has counted some days of a busy service, with a call that is slow and fails at times."""
+    chance, meter = random.Random(7), Meter()
+    meter.since -= timedelta(days=6).total_seconds()
+    for (method, route), (count, half, spread, failed) in CALLED.items():
+        for at in range(count):
+            meter.began()
+            took, status = int(1e9 * chance.lognormvariate(math.log(half), spread)), 503 if at < failed else 200
+            meter.on_end(Observation(method=method, route=route, status=status, began=0, ended=took))
+    meter.degraded.labels("vector").inc(4)
+    meter.searches.labels("found").inc(3381)
+    meter.searches.labels("empty").inc(213)
+    meter.model_calls.labels("default").inc(642)
+    for direction, tokens in (("in", 411_870), ("out", 38_204)):
+        meter.model_tokens.labels("default", direction).inc(tokens)
+    return meter
 
 
 async def _take(page: Page, name: str, scheme: str) -> None:
@@ -107,7 +183,7 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await _talk(windows["ana"])
     await _take(windows["ana"], "live", scheme)
     await visit(windows["ana"], "search?q=aisle+or+window+on+a+long+flight")
-    await windows["ana"].get_by_text("Why this hit?").first.click()
+    await windows["ana"].get_by_role("button", name="Actions: ").first.click()
     await _take(windows["ana"], "search", scheme)
     await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()
     await windows["ana"].get_by_role("heading", name="Where it came from").wait_for()
@@ -128,7 +204,9 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
 async def _talk(page: Page) -> None:
     """A message that changes something, with a number that is not kept."""
     await visit(page, "live")
-    await page.get_by_label("A message").fill("I moved to Bergen last week. My card number is 4111 1111 1111 1111.")
+    await page.get_by_label("A message").fill(
+        "I moved to Bergen on Saturday. I play padel on Wednesdays. My card number is 4111 1111 1111 1111."
+    )
     await page.get_by_role("button", name="Send").click()
     await page.locator("pre.block").wait_for(state="attached")
 
@@ -158,8 +236,7 @@ async def _all(folder: Path) -> None:
     async with chromium() as browser:
         for scheme in SCHEMES:
             (folder / scheme).mkdir()
-            with staged(folder / scheme, crowd) as stage:
-                await asked(stage)
+            with staged(folder / scheme, crowd, meter=called()) as stage:
                 await _tour(browser, stage, scheme)
 
 

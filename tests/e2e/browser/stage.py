@@ -205,13 +205,15 @@ async def build(store: Path) -> dict[str, str]:
 
 
 @contextmanager
-def staged(folder: Path, more: Callable[[Path], Coroutine[Any, Any, None]] | None = None) -> Iterator[Stage]:
-    """The world in `folder`, served until the block ends; `more` happens in it first."""
+def staged(
+    folder: Path, more: Callable[[Path], Coroutine[Any, Any, None]] | None = None, **how: Any
+) -> Iterator[Stage]:
+    """The world in `folder`, served until the block ends, `how` as in `served_here`; `more` happens in it first."""
     store = folder / "console.db"
     keys = in_thread(lambda: build(store))
     if more is not None:
         in_thread(lambda: more(store))
-    with served_here(store) as address:
+    with served_here(store, **how) as address:
         yield Stage(address=address, store=store, keys=keys)
 
 

@@ -33,8 +33,11 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     await expect(page.locator(".versus ins").first).to_be_visible()
     case = page.get_by_role("article", name="What waits")
-    for told in ("Contradicts what Ana said.", "Approving replaces it; rejecting changes nothing."):
+    for told in ("Contradicts what Ana said.", "Approving replaces it and drops “near the front”", "Only 55% sure"):
         await expect(case).to_contain_text(told)
+    assert await page.locator(".versus del").all_text_contents() == ["aisle ", "near the front."]
+    assert await page.locator(".versus ins").all_text_contents() == ["window "]
+    await expect(page.locator(".queue li").first).to_contain_text("aisle → window")
     await expect(case).to_contain_text(f"1 of {len(rest) + 4}")
     await page.keyboard.press("r")
     await expect(page.get_by_role("status").filter(has_text="Rejected.")).to_be_visible()

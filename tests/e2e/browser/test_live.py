@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -43,7 +44,7 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
     await say(page, "I moved to Bergen, and I am a vegetarian.")
     home = page.locator("li.row").filter(has=page.locator("del", has_text="Oslo"))
     await expect(home).to_contain_text("Bergen")
-    await expect(home).to_contain_text("new")
+    await expect(page.locator(".said button")).to_have_text("2 new · an older one replaced")
     block = page.locator("pre.block")
     await expect(block).to_contain_text("Bergen")
     tokens = await page.locator(".prompt .meta strong").first.text_content()
@@ -58,10 +59,12 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
 
 async def test_a_value_is_undone_with_the_sentence_that_it_was_read_from(page: Page) -> None:
     await say(page, "I moved to Bergen on 3 May 2026.")
-    rows = page.locator("li.row.read")
-    await expect(rows).to_have_count(2)
-    await page.get_by_role("button", name="Undo: Bergen", exact=True).click()
-    await expect(page.locator("li.row.undone")).to_have_count(2)
+    row = page.locator("li.row.read")
+    await expect(row).to_have_count(1)
+    await expect(row).to_contain_text("I moved to Bergen on 3 May 2026.")
+    await expect(row).to_contain_text("Home city: Bergen")
+    await page.get_by_role("button", name="Undo: I moved to Bergen").click()
+    await expect(page.locator("li.row.undone")).to_have_count(1)
     await visit(page, "mine")
     await expect(page.get_by_text("Oslo").first).to_be_visible()
     await expect(page.get_by_text("Bergen")).to_have_count(0)
@@ -70,16 +73,17 @@ async def test_a_value_is_undone_with_the_sentence_that_it_was_read_from(page: P
 async def test_an_entry_of_the_block_is_rated_beside_it_and_on_the_page_of_what_the_model_was_shown(page: Page) -> None:
     await say(page, "Where do I live?")
     entry = page.locator("li.used").filter(has_text="Oslo")
-    wrong = entry.get_by_role("button", name="Wrong: ")
+    await entry.get_by_role("button", name="Actions: ").click()
+    wrong = entry.get_by_role("button", name="Not helpful: ")
     await wrong.click()
     await expect(wrong).to_have_attribute("aria-pressed", "true")
 
     await visit(page, "runs")
     await page.locator("main .row a.content").first.click()
     shown = page.locator("li.row").filter(has_text="Oslo")
-    pressed = shown.get_by_role("button", name="Wrong: ")
+    pressed = shown.get_by_role("button", name="Not helpful: ")
     await expect(pressed).to_have_attribute("aria-pressed", "true")
-    await shown.get_by_role("button", name="Useful: ").click()
+    await shown.get_by_role("button", name=re.compile("^Helpful: ")).click()
     await expect(pressed).to_have_attribute("aria-pressed", "false")
     await pressed.click()
     await pressed.click()
@@ -90,8 +94,25 @@ async def test_a_secret_is_masked_before_it_is_sent_and_in_what_is_kept(page: Pa
     await page.get_by_label("A message").fill("My card number is 4111 1111 1111 1111.")
     await expect(page.get_by_text("It would be kept as:")).to_be_visible()
     await page.get_by_role("button", name="Send").click()
-    await expect(page.get_by_text("The card number is not stored")).to_be_visible()
+    await expect(page.get_by_text("The card number was left out: it is never stored.")).to_be_visible()
     await expect(page.locator(".said")).not_to_contain_text("4111")
+    await expect(page.get_by_text("Nothing is kept of it.")).to_be_visible()
+    await expect(page.locator(".used").filter(has_text="card")).to_have_count(0)
+
+
+async def test_what_a_model_gets_is_corrected_and_forgotten_where_it_is_shown(page: Page) -> None:
+    await say(page, "Where do I live?")
+    entry = page.locator("li.used").filter(has_text="Oslo")
+    await entry.get_by_role("button", name="Actions: ").click()
+    await entry.get_by_role("button", name="Edit: ").click()
+    await page.get_by_label("What it should say").fill("I live in Tromso.")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator("pre.block")).to_contain_text("Tromso")
+    fresh = page.locator("li.used").filter(has_text="Tromso")
+    await fresh.get_by_role("button", name="Actions: ").click()
+    await fresh.get_by_role("button", name="Forget: ").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Forget it").click()
+    await expect(page.locator(".prompt")).not_to_contain_text("Tromso")
 
 
 async def test_what_is_not_kept_is_said_with_its_reason(page: Page) -> None:

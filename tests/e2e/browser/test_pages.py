@@ -74,7 +74,7 @@ async def test_signing_in_and_a_memory_are_accessible(
     await page.get_by_role("link", name="I prefer aisle seats").click()
     await page.get_by_role("heading", name="Where it came from").wait_for()
     assert await serious(page, scheme) == []
-    await page.get_by_role("button", name="Correct").click()
+    await page.get_by_role("button", name="Edit").click()
     assert await serious(page, scheme) == []
 
 
@@ -152,7 +152,9 @@ async def test_the_keyboard_reaches_everything_and_the_focus_follows(enter: Ente
 async def test_a_question_does_not_stay_over_the_page_one_goes_on_to(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "mine")
-    await page.get_by_role("button", name="Forget:").first.click()
+    row = page.locator(".known").first
+    await row.hover()
+    await row.get_by_role("button", name="Forget:").click()
     await expect(page.get_by_role("dialog")).to_be_visible()
     await page.goto("/console#/live")
     await expect(page.get_by_role("heading", level=1, name="Live")).to_be_visible()
@@ -166,10 +168,10 @@ async def test_colours_are_chosen_here_and_stay_chosen(enter: Enter) -> None:
         return str(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
     light = await paper()
-    switch = page.get_by_role("button", name="Colours: System")
+    switch = page.get_by_role("button", name="Theme: System")
     await switch.click()
     assert await paper() == light
-    await page.get_by_role("button", name="Colours: Light").click()
+    await page.get_by_role("button", name="Theme: Light").click()
     dark = await paper()
     assert dark != light
     await page.reload()

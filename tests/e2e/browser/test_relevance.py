@@ -41,7 +41,7 @@ async def test_the_meter_is_the_relevance_and_a_sentence_says_why(stage: Stage, 
     assert shown != pytest.approx([hit["score"] for hit in hits])
     assert max(shown) > 0.5
     first = page.get_by_role("article").first
-    await expect(first).to_contain_text("said by you")
+    await expect(first).to_contain_text("Why")
 
 
 async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(enter: Enter) -> None:

@@ -134,6 +134,10 @@ async def test_days_count_what_happened_and_only_in_the_tenant(running: Running)
     assert (today["used"], today["tokens"]) == (1, run["tokens"])
     assert run["tokens"] > 0
     assert shown["complete"] is True
+    assert (shown["period"]["written"], shown["period_before"]) == (2, None), "there is nothing older to compare with"
+    last = (await running.client.get("/v1/overview/days?days=1", headers=olga)).json()
+    assert (last["period"]["used"], last["period_before"]["used"]) == (1, 0)
+    assert last["period"]["slow_ms"] >= last["period"]["typical_ms"] >= 0, "the clock of this service stands still"
     refused = await running.client.get("/v1/overview/days", headers=ana)
     assert refused.json()["reason"] == "role_required:operator"
 

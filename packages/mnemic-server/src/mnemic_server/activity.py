@@ -23,30 +23,55 @@ _GONE = frozenset({"forgotten", "deleted", "removed", "purged", "expired", "eras
 
 
 async def activity(store: RecordStore, tenant: str, now: datetime, days: int) -> dict[str, Any]:
-    """Return one entry for each of the last `days` days (UTC), oldest first. `complete` is False if there were more
-    lines than are read: the earliest days then count too little.
+    """Return one entry for each of the last `days` days (UTC), oldest first; and the sums of those days (`period`) and
+    of as many days before them (`period_before`; None where nothing is older), with the milliseconds within which half
+    and 95 % of the prompts got their memory. `complete` is False if there were more lines than are read: the earliest
+    days then count too little.
     """
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
-    counted: dict[date, Counter[str]] = {first + timedelta(days=one): Counter() for one in range(days)}
-    end, read = AUDIT_END, 0
+    earliest = first - timedelta(days=days)
+    counted: dict[date, Counter[str]] = {earliest + timedelta(days=one): Counter() for one in range(2 * days)}
+    took: dict[bool, list[float]] = {True: [], False: []}
+    end, read, older = AUDIT_END, 0, False
     while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
         end, read = lines[0].sequence, read + len(lines)
         for event in lines:
             day, name = event.at.astimezone(UTC).date(), _name(event)
+            older = older or day < first
             if name is not None and day in counted:
                 counted[day][name] += 1
                 counted[day]["tokens"] += _tokens(event)
-        if lines[0].at.astimezone(UTC).date() < first:
+                took[day >= first] += _milliseconds(event)
+        if lines[0].at.astimezone(UTC).date() < earliest:
             break
-    else:
-        return _answer(counted, complete=read < LINES_READ)
-    return _answer(counted, complete=True)
+    recent = {day: count for day, count in counted.items() if day >= first}
+    before = {day: count for day, count in counted.items() if day < first}
+    return {
+        "days": [{"day": day.isoformat(), **_named(count)} for day, count in recent.items()],
+        "period": _sums(recent, took[True]),
+        "period_before": _sums(before, took[False]) if older else None,
+        "complete": read < LINES_READ,
+    }
 
 
-def _answer(counted: dict[date, Counter[str]], *, complete: bool) -> dict[str, Any]:
-    names = ("written", "forgotten", "used", "tokens")
-    days = [{"day": day.isoformat(), **{name: count[name] for name in names}} for day, count in counted.items()]
-    return {"days": days, "complete": complete}
+_NAMES = ("written", "forgotten", "used", "tokens")
+
+
+def _named(count: Counter[str]) -> dict[str, int]:
+    return {name: count[name] for name in _NAMES}
+
+
+def _sums(days: dict[date, Counter[str]], took: list[float]) -> dict[str, Any]:
+    """Return the sums of some days, and what half and 95 % of the prompts took at most; None without any."""
+    took = sorted(took)
+    typical, slow = (took[int(part * (len(took) - 1))] if took else None for part in (0.5, 0.95))
+    return {**_named(sum(days.values(), Counter())), "typical_ms": typical, "slow_ms": slow}
+
+
+def _milliseconds(event: AuditEvent) -> list[float]:
+    """Return how long the memory of a prompt was looked for, where its line says it."""
+    ms = event.detail.get("ms") if event.action == INJECTED else None
+    return [float(ms)] if isinstance(ms, int | float) else []
 
 
 def _tokens(event: AuditEvent) -> int:

@@ -100,10 +100,23 @@ class DayResponse(ResponseBody):
     tokens: int
 
 
+class PeriodResponse(ResponseBody):
+    """Activity of some days together."""
+
+    written: int
+    forgotten: int
+    used: int
+    tokens: int
+    typical_ms: float | None
+    slow_ms: float | None
+
+
 class ActivityResponse(ResponseBody):
     """The last days, oldest first."""
 
     days: list[DayResponse]
+    period: PeriodResponse
+    period_before: PeriodResponse | None
     complete: bool
 
 

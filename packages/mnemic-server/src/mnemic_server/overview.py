@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnemic.json_output import usage_dict
@@ -27,6 +27,7 @@ async def overview_dict(service: ServiceContext, tenant: str) -> dict[str, Any]:
         "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
         "projections": behind,
         "process": {
+            "since": datetime.fromtimestamp(meter.since, UTC).isoformat(),
             "requests": meter.request_counts(),
             "running": meter.running_now(),
             "latency": meter.latencies(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter as Tally
 from collections.abc import Sequence
 from itertools import pairwise
@@ -24,6 +25,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.since = time.time()
         labels = ("method", "route", "status")
         self.requests = Counter("mnemic_requests", "Requests answered.", labels, registry=self.registry)
         self.seconds = Histogram(
@@ -131,9 +133,13 @@ class Meter:
         return _in_ms([(0.0, 0.0), *counts])
 
     def latencies(self) -> list[dict[str, Any]]:
-        """Return for each route the number of requests, and the milliseconds within which half, 95 % and 99 % of them
-        ended, estimated within the buckets of the histogram.
+        """Return for each route the number of requests, how many of them failed here, and the milliseconds within which
+        half, 95 % and 99 % of them ended, estimated within the buckets of the histogram.
         """
+        failed: Tally[tuple[str, str]] = Tally()
+        for sample in _totals(self.requests):
+            if sample.labels["status"].startswith("5"):
+                failed[sample.labels["method"], sample.labels["route"]] += int(sample.value)
         buckets: dict[tuple[str, str], list[tuple[float, float]]] = {}
         for metric in self.seconds.collect():
             for sample in metric.samples:
@@ -145,6 +151,7 @@ class Meter:
                 "method": method,
                 "route": route,
                 "count": int(counts[-1][1]),
+                "failed": failed[method, route],
                 **_in_ms(counts),
             }
             for (method, route), counts in sorted(buckets.items())

@@ -26,7 +26,7 @@ export function dayBars(title, days, every) {
   return el(
     "figure",
     { class: "panel chart" },
-    el("figcaption", {}, el("h2", {}, title), el("p", { class: "legend" }, every.map(({ name, words }, part) => el("span", { class: `series-${part}` }, `${number(total(name))} ${words}`)), `in ${days.length} days`)),
+    el("figcaption", {}, el("h2", {}, title), el("p", { class: "legend" }, every.map(({ name, words }, part) => el("span", { class: `series-${part}` }, `${number(total(name))} ${words}`)), null)),
     svg("svg", { viewBox: `0 0 ${width} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${told}. The table below has every day.` },
       [0, top / 2, top].map((level) => svg("g", { class: "level" },
         svg("line", { x1: LEFT, x2: width, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),
@@ -44,7 +44,7 @@ export function dayBars(title, days, every) {
 /** An even number at or above `most` that is easy to read. */
 function nice(most) {
   const power = 10 ** Math.floor(Math.log10(most));
-  const step = [1, 2, 4, 5, 10].find((one) => one * power >= most) ?? 10;
+  const step = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find((one) => one * power >= most && (one * power) % 2 === 0) ?? 10;
   return Math.max(2, step * power);
 }
 
@@ -52,8 +52,8 @@ function nice(most) {
 export function activityCharts({ days, complete }) {
   return several(
     el("div", { class: "halves charts" },
-      dayBars("Memories written and forgotten", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
-      dayBars("Memory shown to models", days, [{ name: "tokens", words: `tokens in ${number(days.reduce((sum, one) => sum + one.used, 0))} turns` }])),
+      dayBars("Memories", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
+      dayBars("Used in prompts", days, [{ name: "tokens", words: `tokens in ${number(days.reduce((sum, one) => sum + one.used, 0))} prompts` }])),
     !complete && el("p", { class: "quiet" }, "There was more activity than these charts can show: the earliest days show too little."),
   );
 }

@@ -48,7 +48,7 @@ export function failure(problem, retry) {
   );
 }
 
-/** A button. @param {string} words @param {(event: Event) => any} act @param {Record<string, any>} [attributes] */
+/** A button. @param {any} words @param {(event: Event) => any} act @param {Record<string, any>} [attributes] */
 export function button(words, act, { kind = "plain", ...attributes } = {}) {
   return el("button", { type: "button", class: `button ${kind}`, on: { click: act }, ...attributes }, words);
 }
@@ -86,13 +86,15 @@ export function linked(memory, text = sentence(memory)) {
   return el("a", { class: "content", href: linkTo("memory", memory.memory_id) }, masked(text));
 }
 
-/** Where a memory came from and, where it is not beyond doubt, how far it is believed; keys that the engine made itself are left out. `user`: what the person is called. */
-export function provenance(memory, user = "the user") {
+/** Where a memory came from and, where it is not beyond doubt, how far it is believed; keys that the engine made itself are left out. `user`: what the person is called; what `you` said yourself is not said again. `first` stands before it. */
+export function provenance(memory, user = "the user", ...first) {
+  const origin = originWords(memory.source, user, memory.owner);
   const happened = memory.occurred_at && el("time", { datetime: memory.occurred_at, title: dateTime(memory.occurred_at) }, day(memory.occurred_at));
   return el(
     "p",
     { class: "meta" },
-    el("span", {}, originWords(memory.source, user, memory.owner)),
+    first,
+    origin !== "said by you" && el("span", {}, origin),
     happened || when(memory.updated_at),
     memory.trust !== "high" && el("span", {}, `${percent(memory.confidence)} sure`),
     memory.kind !== "long_term" && el("span", {}, memory.category === "message" ? "message" : kindWords(memory.kind)),
@@ -123,7 +125,7 @@ export function table(caption, names, rows, { figures = false } = {}) {
 
 let fields = 0;
 
-/** A labelled field. @param {string} label @param {any} input @param {string} [hint] */
+/** A labelled field. @param {string} label @param {any} input @param {any} [hint] */
 export function field(label, input, hint) {
   input.id ||= `field-${(fields += 1)}`;
   if (hint) input.setAttribute("aria-describedby", `${input.id}-hint`);

@@ -68,9 +68,24 @@ export function diff(old, fresh) {
   );
 }
 
-/** Two texts to stand beside each other: the old with what goes marked, the new with what comes. Full stops, commas and capitals make no difference there. */
+/** Who speaks is no difference of meaning: "I prefer" and "prefers" say the same. */
+const WHO = new Set(["i", "my", "me", "am", "is", "are", "he", "she", "they", "his", "her", "their", "the", "a", "an"]);
+const bare = (word) => word.trim().toLowerCase().replace(/[.,;:!?]+$/, "").replace(/(?<=\w{3})s$/, "");
+
+/**
+ * Two texts to stand beside each other: the old with what goes marked, the new with what comes, as far as it means something
+ * else; and in words what is replaced (`pairs` of old and new), `dropped` and `added`. Texts with hardly a word in common
+ * are not marked: all of it is another thing.
+ */
 export function sides(old, fresh) {
-  const runs = compared(old, fresh, (word) => word.trim().toLowerCase().replace(/[.,;:!?]+$/, ""));
-  const only = (hidden) => el("p", { class: "diff whole" }, runs.filter(([kind]) => kind !== hidden).map(([kind, text, was]) => el(TAGS[kind], {}, hidden === "new" ? was : text)));
-  return [only("new"), only("gone")];
+  const runs = compared(old, fresh, bare).map(([kind, text, was]) => [kind !== "same" && text.trim().split(/\s+/).every((word) => WHO.has(bare(word))) ? "who" : kind, text, was, kind]);
+  const pairs = [], dropped = [], added = [], clean = (text) => text.trim().replace(/[.,;:!?]+$/, "").replace(/^(?:(?:I|my|am|is|are|the|an?) )+/i, "");
+  runs.forEach(([kind, text], at) => {
+    if (kind === "gone") (runs[at + 1]?.[0] === "new" ? pairs.push([clean(text), clean(runs[at + 1][1])]) : dropped.push(clean(text)));
+    else if (kind === "new" && runs[at - 1]?.[0] !== "gone") added.push(clean(text));
+  });
+  const common = runs.filter(([kind]) => kind === "same").flatMap(([, text]) => text.trim().split(/\s+/)).filter((word) => bare(word).length > 3).length;
+  const close = common > 0;
+  const only = (hidden) => el("p", { class: "diff whole" }, runs.filter(([, , , kind]) => kind !== hidden).map(([kind, text, was]) => el(close && kind in TAGS ? TAGS[kind] : "span", {}, hidden === "new" ? was : text)));
+  return { before: only("new"), after: only("gone"), close, pairs, dropped, added };
 }

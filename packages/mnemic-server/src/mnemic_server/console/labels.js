@@ -123,24 +123,38 @@ export function originWords({ origin, speaker, session }, user = "the user", own
   return ORIGINS[origin] ?? `said by ${user}`;
 }
 
-/** How long memories of a kind are kept. A message is kept like any other memory; the days are those of an episode.
+/** How long memories of a kind are kept. A message is kept like any other memory; the days are those of an event.
  * @param {{ kind: string, retention_days: number | null }} kind */
 export function keptFor({ kind, retention_days: days }) {
   if (!days) return "until forgotten";
   const kept = `${Math.round(days)} days`;
-  return kind === "episodic" ? `messages until forgotten, episodes ${kept}` : kept;
+  return kind === "episodic" ? `messages until forgotten, events ${kept}` : kept;
 }
 
-const KINDS = { long_term: "fact", persona: "how to speak", episodic: "episode", entity: "person or thing", structured: "record" };
+const KINDS = { long_term: "fact", persona: "how to speak", episodic: "event", entity: "person or thing", structured: "record" };
 
 /** What sort of memory one of a kind is. @param {string} kind */
 export function kindWords(kind) {
   return KINDS[kind] ?? spaced(kind);
 }
 
+/** A person's name as it is written: `ana` is "Ana"; a name with anything but letters stays as it is. @param {string} user */
+export function nameOf(user) {
+  return /^\p{L}+$/u.test(user) ? user[0].toUpperCase() + user.slice(1) : user;
+}
+
+/** Reasons as a person says them. @type {Array<[RegExp | string, any]>} */
+const PLAIN = [
+  ["the answer could depend on it", "sent along, in case it matters"],
+  ["close in meaning", "same meaning"],
+  ["is read as an answer", "reads like an answer"],
+  [/^its key is .*/, ""],
+  [/^matches (.*)/, (_, /** @type {string} */ all) => `same words: ${all.replaceAll("'", "").replace(" and ", ", ")}`],
+];
+
 /** The reasons of a hit without who said it, which stands above. @param {string | null} told */
 export function whyWords(told) {
-  return (told ?? "").split("; ").filter((one) => one && !/^(said by|imported)\b/.test(one)).join("; ");
+  return (told ?? "").split("; ").filter((one) => one && !/^(said by|imported)\b/.test(one)).map((one) => PLAIN.reduce((words, [told, plain]) => words.replace(told, plain), one)).filter(Boolean).join("; ");
 }
 
 /** A key as the name of a topic: `home_city` is "Home city". @param {string} key */
@@ -230,7 +244,7 @@ export function dateTime(moment) {
   return DATE.format(new Date(moment));
 }
 
-/** A moment's day. @param {string} moment */
+/** A moment's day. @param {string | number} moment */
 export function day(moment) {
   return DAY.format(new Date(moment));
 }

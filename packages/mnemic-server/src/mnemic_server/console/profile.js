@@ -1,7 +1,8 @@
 /** What holds now of the person who is signed in, in groups: each sentence with its proof and age, corrected in place. */
 
 import { call } from "./api.js";
-import { ask, attempt, button, empty, linked, sureToForget, when } from "./components.js";
+import { changes, opener, page } from "./acts.js";
+import { ask, attempt, button, empty, linked, when } from "./components.js";
 import { el, several } from "./dom.js";
 import { counted, day, originWords, sentence } from "./labels.js";
 import { linkTo, mayOpen, placeNamed } from "./page-list.js";
@@ -24,7 +25,7 @@ export function profile(who, signal) {
   const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Search your memories", "aria-label": "Search your memories" });
   const chosen = new Map(), short = el("div", { hidden: true }), count = el("p", { class: "quiet", role: "status" });
   const bulk = button("Forget the chosen", () => forgetAll(chosen, fill), { kind: "danger", hidden: true });
-  const many = button("Choose several", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
+  const many = button("Select", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
   const choosing = (on) => {
     body.classList.toggle("choosing", on);
     many.setAttribute("aria-pressed", String(on));
@@ -46,7 +47,7 @@ export function profile(who, signal) {
     const asked = words.value.trim().toLowerCase();
     const shown = lines.filter(({ text, memory }) => `${text} ${memory.source.quote ?? ""}`.toLowerCase().includes(asked));
     bar.hidden = lines.length === 0;
-    count.textContent = asked ? `${shown.length} of ${counted(lines.length, "sentence")}` : counted(lines.length, "sentence");
+    count.textContent = asked ? `${shown.length} of ${counted(lines.length, "memory", "memories")}` : counted(lines.length, "memory", "memories");
     body.replaceChildren(groups(shown, asked, who, (line) => row(line, chosen.has(line.memory.memory_id), choose, fill)));
   };
   const fill = async () => {
@@ -68,7 +69,7 @@ export function profile(who, signal) {
 function groups(lines, asked, who, each) {
   if (lines.length === 0) return asked ? empty("Nothing of that", "Try another word, or Search, which looks at everything.") : empty("Nothing is remembered about you", "Say something as you would to an agent, or bring your chats along.", firstSteps(who));
   return several(GROUPS.map(([topic, title]) => {
-    const own = lines.filter((line) => line.topic === topic);
+    const own = lines.filter((line) => line.topic === topic).sort((one, other) => age(other) - age(one));
     return own.length > 0 && el("section", { class: "group" }, el("h2", {}, title), el("ul", { class: "rows" }, own.map(each)));
   }));
 }
@@ -77,16 +78,17 @@ function row(line, isChosen, choose, fill) {
   const { memory } = line, path = `/v1/memories/${encodeURIComponent(memory.memory_id)}`;
   const text = line.text[0].toUpperCase() + line.text.slice(1);
   const box = el("input", { type: "checkbox", checked: isChosen, "aria-label": `Choose: ${text}`, on: { change: () => choose(line, box.checked) } });
-  const gone = async () => (await sureToForget(memory)) && (await attempt(() => call("DELETE", path), "Forgotten.")) && fill();
   const said = memory.source.quote && !memory.source.quote.startsWith(memory.content.replace(/[.!]$/, "")) && el("span", {}, el("q", {}, memory.source.quote));
-  const more = button("…", () => more.setAttribute("aria-expanded", String(node.classList.toggle("unfolded"))), { kind: "quiet more", "aria-expanded": "false", "aria-label": `Actions: ${text}` });
-  const node = el("li", { class: "known" }, box, linked(memory, text), more,
-    el("p", { class: "meta" }, said, el("span", {}, originWords(memory.source, "you", memory.owner)), dated(memory), memory.supersedes.length > 0 && before(path)),
-    el("div", { class: "actions" },
-      button("Correct", () => correct(node, path, memory, fill), { kind: "quiet", "aria-label": `Correct: ${text}` }),
-      button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${text}` })));
+  // Who said it is worth a word only where it was somebody else.
+  const origin = originWords(memory.source, "you", memory.owner);
+  const node = el("li", { class: "known" });
+  node.append(box, linked(memory, text), opener(node, text),
+    el("p", { class: "meta" }, said, origin !== "said by you" && el("span", {}, origin), dated(memory), memory.supersedes.length > 0 && before(path, memory.supersedes.length)),
+    el("div", { class: "actions" }, page(memory), changes(memory, node, fill, text)));
   return node;
 }
+
+const age = ({ memory }) => Date.parse(memory.valid_from ?? memory.occurred_at ?? memory.updated_at);
 
 /** When it is to be, since when it holds, or how old it is. */
 function dated(memory) {
@@ -95,7 +97,7 @@ function dated(memory) {
 }
 
 /** What it said before, read when it is opened. */
-function before(path) {
+function before(path, count) {
   const list = el("ul", { class: "plain" });
   const open = async () => {
     if (!details.open || list.childElementCount > 0) return;
@@ -104,25 +106,8 @@ function before(path) {
       list.append(several(earlier.map((one) => el("li", {}, linked(one), " ", el("span", { class: "quiet" }, `until ${day(one.valid_to ?? one.updated_at)}`)))));
     }, "");
   };
-  const details = el("details", { on: { toggle: open } }, el("summary", {}, "Was before"), list);
+  const details = el("details", { on: { toggle: open } }, el("summary", {}, counted(count, "earlier version")), list);
   return details;
-}
-
-/** The words become a field where they stand; Escape leaves them as they were. */
-function correct(node, path, memory, fill) {
-  const kept = [...node.childNodes];
-  const text = el("textarea", { name: "content", rows: "2", required: true, maxlength: "8192", "aria-label": "What it should say" }, memory.content);
-  const close = () => (node.classList.remove("open"), node.replaceChildren(...kept), node.querySelector(".actions button").focus());
-  const back = async () => (await attempt(() => call("POST", `${path}/rollback`, { body: { version: memory.version } }), "It says again what it said.")) && fill();
-  const save = async (event) => {
-    event.preventDefault();
-    if (await attempt(() => call("PATCH", path, { body: { content: text.value }, ifMatch: memory.version }), "Corrected.", back)) await fill();
-  };
-  node.classList.add("open");
-  node.replaceChildren(el("form", { class: "inplace", on: { submit: save, keydown: (event) => event.key === "Escape" && close() } }, text,
-    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Save"), button("Cancel", close), el("span", { class: "quiet" }, "The current text is kept as an earlier version."))));
-  text.focus();
-  text.setSelectionRange(text.value.length, text.value.length);
 }
 
 async function forgetAll(chosen, fill) {

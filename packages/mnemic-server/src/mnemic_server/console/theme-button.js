@@ -12,7 +12,7 @@ function chosen() {
 
 /** A button that goes from one to the next. */
 export function themeSwitch() {
-  const words = () => `Colours: ${NAMES[chosen()]}`;
+  const words = () => `Theme: ${NAMES[chosen()]}`;
   const control = button(words(), () => {
     const names = Object.keys(NAMES);
     const next = names[(names.indexOf(chosen()) + 1) % names.length];

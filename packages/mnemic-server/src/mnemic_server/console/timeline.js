@@ -1,6 +1,6 @@
 /** When something held: each wording with its days, and a bar to scale. */
 
-import { el, svg } from "./dom.js";
+import { el, several, svg } from "./dom.js";
 import { masked } from "./components.js";
 import { day, statusWords } from "./labels.js";
 import { linkTo } from "./page-list.js";
@@ -11,10 +11,11 @@ import { linkTo } from "./page-list.js";
 export function timeline(spans) {
   const now = Date.now(), first = Math.min(...spans.map((span) => span.from)), last = Math.max(now, ...spans.map((span) => span.until ?? 0));
   const across = (moment) => (100 * (moment - first)) / Math.max(1, last - first);
-  return el("ol", { class: "spans" }, spans.map(({ text, link, status, from, until }) => el("li", { class: `span-${status}` },
-    link ? el("a", { class: "content", href: link }, masked(text)) : el("span", { class: "content" }, status === "active" && !until ? "As it is now" : masked(text)),
+  return several(el("ol", { class: "spans" }, spans.map(({ text, link, status, from, until }) => el("li", { class: `span-${status}` },
+    link ? el("a", { class: "content", href: link }, masked(text)) : el("span", { class: "content" }, masked(text)),
     el("span", { class: "quiet" }, until ? `${day(from)} to ${day(until)}` : `since ${day(from)}`, status !== "active" && status !== "superseded" && `, ${statusWords(status)}`),
-    svg("svg", { viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: 100, height: 1 }), svg("rect", { class: "held", x: across(from), width: Math.max(1, across(until ?? now) - across(from)), height: 1 })))));
+    svg("svg", { viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: 100, height: 1 }), svg("rect", { class: "held", x: across(from), width: Math.max(1, across(until ?? now) - across(from)), height: 1 }))))),
+    el("p", { class: "axis", "aria-hidden": "true" }, el("span", {}, day(first)), el("span", {}, last > now ? day(last) : "today")));
 }
 
 /** The spans of a memory: what took its place, its versions, and what it took the place of. */

@@ -1,11 +1,12 @@
 /** Live: a message as somebody would send it to an agent; what is kept of it, what that ends, and what a model would get. */
 
+import { acts } from "../acts.js";
 import { call, sender } from "../api.js";
 import { el, several } from "../dom.js";
 import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget } from "../components.js";
 import { linkTo } from "../page-list.js";
-import { rating, ratings } from "../rating.js";
-import { counted, inWords, number, spaced, statusWords, whyWords } from "../labels.js";
+import { ratings } from "../rating.js";
+import { counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
 const KINDS = [["long_term", "a fact: true until changed"], ["episodic", "an event"]];
@@ -13,9 +14,9 @@ const path = (memoryId) => `/v1/memories/${encodeURIComponent(memoryId)}`;
 
 /** @param {any} context */
 export function show({ signal }) {
-  const words = el("textarea", { name: "message", rows: "4", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
+  const words = el("textarea", { name: "message", rows: "3", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
   const preview = el("p", { class: "hint", "aria-live": "polite" });
-  const said = el("ol", { class: "said" }), shown = el("div", { class: "stack", "aria-live": "polite" });
+  const said = el("ol", { class: "said" }), [read, held, gets] = ["read-part", "held-part", "gets-part"].map((part) => el("div", { class: `stack ${part}`, "aria-live": "polite" }));
   const [capture, add] = [sender("/v1/capture"), sender("/v1/memories")];
   const exact = wordForWord();
   const mask = async (content) => (await call("POST", "/v1/redactions", { body: { text: content }, signal })).text;
@@ -41,22 +42,21 @@ export function show({ signal }) {
       }
       talk.classList.add("sent");
       words.placeholder = "Another message";
-      line.replaceChildren(masked(await mask(content)));
-      await tell(report, content, line);
+      const masking = mask(content);
+      line.replaceChildren(masked(await masking));
+      await tell(report, content, line, masking);
     } catch (problem) {
       if (signal.aborted) return;
       line.remove();
-      shown.replaceChildren(failure(problem, send));
+      read.replaceChildren(failure(problem, send));
     }
   };
-  const tell = async (report, content, line) => {
+  const tell = async (report, content, line, masking) => {
     const written = await Promise.all(report.receipts.filter((one) => one.memory_id).map((receipt) => statement(receipt, signal)));
     const prompt = el("div", { class: "prompt" }, el("p", { class: "quiet" }, "Reading…"));
-    const fillPrompt = async () => prompt.replaceChildren(await block(content, signal));
-    // A value and the sentence that it is read from are one thing said: neither goes alone.
-    const each = written.map((one) => row(one, async () => {
-      for (const other of [...each].reverse()) if (overlap(one.memory, other.memory)) await other.undo?.();
-    }, fillPrompt));
+    const fresh = new Set(written.map(({ memory }) => memory.memory_id));
+    const fillPrompt = async () => prompt.replaceChildren(await block(content, signal, fresh, fillPrompt));
+    const each = together(written, (one) => one.memory).map((some) => row(some, fillPrompt));
     const undoAll = async () => {
       for (const one of [...each].reverse()) await one.undo?.();
       all.remove();
@@ -64,33 +64,33 @@ export function show({ signal }) {
       await fillPrompt();
     };
     const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll, { kind: "quiet" });
-    const panels = [
+    const aside = [heldBack(report, await masking), requests(report.asked ?? [], fillPrompt)].filter(Boolean), panels = [
       panel("What was read from it", each.length > 0 ? el("ul", { class: "rows" }, each.map((one) => one.node)) : el("p", { class: "quiet" }, "Nothing is kept of it."), each.length > 0 && el("div", { class: "foot-line" }, steps(written), all)),
-      ...[heldBack(report, written), requests(report.asked ?? [], fillPrompt)].filter(Boolean),
       panel("What a model gets with this message", prompt),
     ];
-    shown.replaceChildren(...panels);
-    line.append(button(consequences(report).join(" · "), () => shown.replaceChildren(...panels), { kind: "quiet" }));
+    const show = () => (held.replaceChildren(...aside), read.replaceChildren(panels[0]), gets.replaceChildren(panels[1]));
+    show();
+    line.append(button(consequences(report, each).join(" · "), show, { kind: "quiet" }));
     await fillPrompt();
   };
   words.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && (event.preventDefault(), send()));
   const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), send()) } },
-    field("A message", words, "Enter sends it. What is read from it is kept, until you undo it here."), preview, exact.node,
-    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")));
+    field("A message", words, several(el("span", { class: "keys" }, "Enter sends it. "), "It is kept until you undo it.")), preview,
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")), exact.node);
   const tries = el("div", { class: "tries" }, TRY.map((text) => button(text, () => (words.value = text, words.focus(), words.dispatchEvent(new Event("input"))), { kind: "quiet" })));
-  shown.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
-  const talk = el("div", { class: "talk" }, el("div", { class: "panel" }, form, said), shown);
-  return several(head("Live", "Say what a person would say to an agent, and see what becomes of it."), talk);
+  read.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
+  const talk = el("div", { class: "talk" }, el("div", { class: "stack" }, el("div", { class: "panel" }, form, said), held), el("div", { class: "stack" }, read, gets));
+  return several(head("Live", "Write as you would to an assistant, and see what is remembered."), talk);
 }
 
 /** A new memory that replaced another is new. */
 const outcomeOf = (receipt) => (receipt.outcome === "superseded" ? "created" : receipt.outcome);
 
-/** How many statements ended in each way, as the list beside says of each; nothing else is counted. */
-function consequences({ receipts, asked = [] }) {
-  const kept = receipts.filter((one) => one.memory_id), ended = kept.reduce((sum, one) => sum + one.superseded.length, 0);
-  const counts = [...new Set(kept.map(outcomeOf))].map((outcome) => `${number(kept.filter((one) => outcomeOf(one) === outcome).length)} ${statusWords(outcome)}`);
-  return [...(counts.length > 0 ? counts : ["nothing kept"]), ended > 0 && `${number(ended)} replaced`, asked.length > 0 && "asks something of memory"].filter(Boolean);
+/** How many facts ended in each way; a value counts with the sentence that it is read from. */
+function consequences({ receipts, asked = [] }, each) {
+  const ended = receipts.reduce((sum, one) => sum + (one.memory_id ? one.superseded.length : 0), 0);
+  const counts = [...new Set(each.map((one) => one.outcome))].map((outcome) => `${number(each.filter((one) => one.outcome === outcome).length)} ${statusWords(outcome)}`);
+  return [...(counts.length > 0 ? counts : ["nothing kept"]), ended > 0 && (ended === 1 ? "an older one replaced" : `${number(ended)} older ones replaced`), asked.length > 0 && "asks something of memory"].filter(Boolean);
 }
 
 /** The choice to keep a text as it is, under a key and for a time, without reading anything from it. */
@@ -111,29 +111,56 @@ async function statement(receipt, signal) {
   return { receipt, memory, ended: earlier.filter((one) => receipt.superseded.includes(one.memory_id)) };
 }
 
-/** Whether two memories were read from the same words of a message, or are one. */
+/** Whether two memories were read from the same words of one message: a value, the sentence it stands in, and who or what that names. */
 function overlap(one, other) {
-  const [a, b] = [one.source.span, other.source.span];
-  return one.memory_id === other.memory_id || Boolean(a && b && a[0] < b[1] && b[0] < a[1]);
+  const [a, b] = [one.source.span, other.source.span], apart = Math.abs(Date.parse(one.created_at) - Date.parse(other.created_at));
+  return one.memory_id === other.memory_id || (apart < 5000 && Boolean(a && b && a[0] < b[1] && b[0] < a[1]));
 }
 
-/** A statement as it is kept, what it ends, and how to take it back, with what was `taken` from the same words; `undo` is null where nothing new was kept. */
-function row({ receipt, memory, ended }, taken, changed) {
-  const state = el("span", {}, badge(outcomeOf(receipt)));
+/** What belongs together, each group with the one first that is a whole sentence; who or what is named stands with the first sentence that names it. */
+function together(all, memoryOf) {
+  let groups = [];
+  const is = (kind) => (one) => (memoryOf(one).kind === "entity") === kind;
+  for (const one of all.filter(is(false))) {
+    const near = groups.filter((group) => group.some((other) => overlap(memoryOf(one), memoryOf(other))));
+    groups = [...groups.filter((group) => !near.includes(group)), [...near.flat(), one]];
+  }
+  const whole = (one) => Number(/\s.*[.!?]$/.test(memoryOf(one).content));
+  groups = groups.map((group) => group.sort((one, other) => whole(other) - whole(one)));
+  for (const one of all.filter(is(true))) {
+    const name = memoryOf(one).content.replace(/ \(.*|\.$/, ""), own = groups.find((group) => memoryOf(group[0]).content.includes(name));
+    if (own) own.push(one);
+    else groups.push([one]);
+  }
+  return groups;
+}
+
+/** What else was read from the words of the first of a group; what those name says nothing more. */
+const further = (memories) => memories.filter(({ kind }) => kind !== "entity").map((one) => el("a", { class: "tag", href: linkTo("memory", one.memory_id) }, masked(sentence(one))));
+
+/** A fact as it is kept, what it ends, and how to take it back; `undo` is null where nothing new was kept. */
+function row(some, changed) {
+  const [{ receipt, memory }] = some, ended = some.flatMap((one) => one.ended), outcome = outcomeOf(receipt);
+  // That it is new is said once, above.
+  const state = el("span", {}, outcome !== "created" && badge(outcome));
   const undo = async () => {
-    if (!back.isConnected || !(await attempt(() => (receipt.superseded.length > 0 ? call("POST", `${path(memory.memory_id)}/undo`) : call("DELETE", path(memory.memory_id))), ""))) return;
+    if (!back.isConnected) return;
+    for (const { receipt: { superseded, memory_id: name } } of [...some].reverse()) {
+      if (!(await attempt(() => (superseded.length > 0 ? call("POST", `${path(name)}/undo`) : call("DELETE", path(name))), ""))) return;
+    }
     back.remove();
     node.classList.add("undone");
     state.replaceChildren(badge("undone"));
   };
-  const alone = async () => (await taken(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
-  const back = ["created", "superseded", "merged"].includes(receipt.outcome) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
+  const alone = async () => (await undo(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
+  const back = some.some((one) => ["created", "superseded", "merged"].includes(one.receipt.outcome)) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row read" },
     el("div", {},
       linked(memory),
-      el("p", { class: "meta" }, state, ended.map((old) => el("span", {}, "replaces ", el("del", {}, masked(old.content)))), receipt.reason && el("span", {}, inWords(receipt.reason)))),
+      el("p", { class: "meta" }, state, further(some.slice(1).map((one) => one.memory)), receipt.reason && el("span", {}, inWords(receipt.reason))),
+      ended.map((old) => el("p", { class: "meta" }, el("span", {}, "replaces ", el("del", {}, masked(old.content)))))),
     back);
-  return { node, memory, undo: back ? undo : null };
+  return { node, memory, outcome, undo: back ? undo : null };
 }
 
 /** What each step of reading and deciding did with each statement. */
@@ -145,16 +172,16 @@ function steps(written) {
 
 const MASKED = { card: "card number", email: "mail address", phone: "phone number", secret: "password or key", iban: "bank account" };
 
-/** What was masked, refused, or not taken for something to keep; null: nothing was. */
-function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, written) {
-  const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome))].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
-  const markers = new Set(written.flatMap(({ memory }) => memory.content.match(new RegExp(MARKER, "g")) ?? []));
+/** What was masked, refused, or not taken for something to keep; null: nothing was. `text`: the message with its markers. */
+function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, text) {
+  const empty = receipts.some((one) => one.reason === "nothing_left");
+  const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome) && one.reason !== "nothing_left")].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
   const lines = [
-    ...[...new Set([...markers].map(markerWords))].map((word) => `The ${MASKED[word] ?? word} is not stored: the rules for private data keep none, so a placeholder stands in its place.`),
+    ...[...new Set((text.match(new RegExp(MARKER, "g")) ?? []).map(markerWords))].map((word) => `The ${MASKED[word] ?? word} was left out: it is never stored.${empty ? "" : " A placeholder stands in its place."}`),
     ...refused,
     ...skipped.filter(({ reason }) => reason !== "memory_request").map(({ reason }) => `A part is not kept: ${inWords(reason)}.`),
     ...receipts.flatMap((one) => one.clamped.map((limit) => `Limited by policy: ${spaced(limit)}.`)),
-    ...[...errors, ...receipts.flatMap((one) => [...one.warnings, ...one.degraded])].map(inWords),
+    ...[...errors.filter((one) => !one.endsWith("nothing_left")), ...receipts.flatMap((one) => [...one.warnings, ...one.degraded])].map(inWords),
   ];
   return lines.length > 0 && panel("What was held back, and why", el("ul", { class: "rows" }, lines.map((text) => el("li", {}, text))));
 }
@@ -171,14 +198,26 @@ function requests(asked, changed) {
   return rows.length > 0 && panel("What it asks of memory", el("p", { class: "quiet" }, "An agent asks before it does this."), el("ul", { class: "rows" }, rows));
 }
 
-/** The text that is put before a model for a message, its tokens, and the memory behind each entry. */
-async function block(query, signal) {
+/** Entries shown at once of what a model gets. */
+const MOST = 3;
+
+/** What a model gets with a message: its tokens, and the memory behind each entry. */
+async function block(query, signal, fresh, changed) {
   const made = await call("POST", "/v1/context", { body: { query }, signal });
   if (!made.text) return el("p", { class: "quiet" }, "Nothing: no memory bears on it.");
   const [{ runs }, rated] = await Promise.all([call("GET", "/v1/runs", { query: { limit: 10 }, signal }), ratings(signal)]);
   const run = runs.find((one) => one.block_sha256 === made.digest);
+  const near = (hit) => hit.relevance ?? hit.score ?? 0, entries = together(made.hits.toSorted((one, other) => near(other) - near(one)), (hit) => hit.memory).map((group) => entry(group, rated, fresh, changed));
   return several(
-    el("p", { class: "meta" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, counted(made.hits.length, "memory", "memories")), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
-    el("ul", { class: "rows" }, made.hits.map(({ memory, why }) => el("li", { class: "row used" }, el("div", {}, linked(memory), el("p", { class: "meta" }, whyWords(why))), rating(memory, rated.get(memory.memory_id))))),
+    el("p", { class: "meta" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, counted(entries.length, "fact")), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
+    el("ul", { class: "rows" }, entries.slice(0, MOST)),
+    entries.length > MOST && el("details", {}, el("summary", {}, `${entries.length - MOST} more`), el("ul", { class: "rows" }, entries.slice(MOST))),
     el("details", {}, el("summary", {}, "The exact text"), el("pre", { class: "block", tabindex: "0" }, made.text)));
+}
+
+/** What a model gets of one fact, why, and what can be done about it. `fresh`: what was read from the message itself. */
+function entry([{ memory, why }], rated, fresh, changed) {
+  const node = el("li", { class: "row used" });
+  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, fresh.has(memory.memory_id) ? "just learned from this message" : whyWords(why))), ...acts(memory, node, rated.get(memory.memory_id), changed));
+  return node;
 }

@@ -3,13 +3,13 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, panel, sureToForget, table, when } from "../components.js";
+import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, panel, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
-import { counted, dateTime, day, kindWords, originWords, percent, sentence, spaced } from "../labels.js";
+import { counted, dateTime, day, kindWords, originWords, percent, sentence, topic } from "../labels.js";
 
 /** What was done with a memory, as people say it. */
-const DONE = { created: "remembered", updated: "corrected", injected: "put before a model", superseded: "replaced", approved: "approved", pending_review: "sent to review", refreshed: "confirmed", merged: "joined", restored: "brought back", rolled_back: "set back" };
+const DONE = { created: "Remembered", updated: "Corrected", injected: "Used in an answer", superseded: "Replaced", approved: "Approved", pending_review: "Sent to review", refreshed: "Said again", merged: "Joined with another", restored: "Brought back", rolled_back: "Set back" };
 
 /** @param {any} context */
 export async function show({ argument: memoryId, who, signal }) {
@@ -25,10 +25,9 @@ export async function show({ argument: memoryId, who, signal }) {
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
-    head(masked(sentence(memory)), several(badge(memory.status), originWords(memory.source, called, memory.owner), " · ", when(memory.updated_at)), changeable && [button("Correct", () => correct(path, memory), { kind: "primary" }), memory.supersedes.length > 0 && button("Restore the previous", () => undo(path)), button("Forget", () => forget(path, memory), { kind: "danger" })]),
-    panel("When it was true", timeline(spansOf(versions, lineage.earlier, lineage.later)), versions.length > 1 && history(path, versions, changeable)),
-    panel("Where it came from", source(memory, called, lineage)),
-    panel("What was done with it", seen(uses)),
+    head(masked(sentence(memory)), several(badge(memory.status), originWords(memory.source, called, memory.owner)), changeable && [button("Edit", () => correct(path, memory), { kind: "primary" }), lineage.earlier.length > 0 && memory.supersedes.length > 0 && button("Go back", () => undo(path, lineage.earlier[0]), { title: `Go back to: ${lineage.earlier[0].content}` }), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    panel(lineage.earlier.length + lineage.later.length + versions.length > 1 ? "Now and before" : "Since when", timeline(spansOf(versions, lineage.earlier, lineage.later)), versions.length > 1 && history(path, versions, changeable)),
+    panel("Where it came from, and its use", source(memory, called, lineage, uses)),
     el("section", { class: "panel folds" }, fold("Details", "key, kind, identifier", about(memory))),
   );
 }
@@ -44,16 +43,19 @@ function about(memory) {
     ["True until", memory.valid_to && day(memory.valid_to)],
     ["Expires", memory.expires_at ? day(memory.expires_at) : "never"],
     ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify({ ...memory.data, ...(memory.category === "attachment" && memory.data.base64 && { base64: "kept" }) }, null, 2))],
+    ["Conversation", memory.source.session],
     ["Identifier", el("code", { class: "id" }, memory.memory_id)],
   ]);
 }
 
-/** The words it was read from, unless they are the memory itself; then by whom, when and where. What it replaced is shown above. */
-function source({ content, source: from, owner, context, conflicts_with: conflicts, created_at: created }, called, { earlier }) {
+/** The words it was read from, by whom and when. What it replaced is shown above. */
+function source({ content, source: from, owner, context, conflicts_with: conflicts, created_at: created }, called, { earlier }, uses) {
   const words = originWords(from, called, owner), open = conflicts.filter((name) => !earlier.some((one) => one.memory_id === name));
   return several(
     from.quote && from.quote !== content && el("blockquote", {}, masked(from.quote)),
-    el("p", {}, words.replace(/^./, (letter) => letter.toUpperCase()), ` on ${dateTime(created)}`, from.session && !words.includes(from.session) && `, in the conversation “${from.session}”`, "."),
+    el("ol", { class: "rows events" },
+      el("li", {}, el("p", {}, words.replace(/^./, (letter) => letter.toUpperCase()), from.quote === content && " in these words"), el("p", { class: "meta" }, el("span", {}, dateTime(created)))),
+      seen(uses.filter((one) => one.action !== "created"))),
     facts([["Reference", from.ref && el("code", {}, from.ref)], ["Context", context], ["Contradicts", links(open)]]));
 }
 
@@ -62,14 +64,16 @@ function links(names) {
 }
 
 function seen(uses) {
-  if (uses.length === 0) return el("p", { class: "quiet" }, "It has not been used yet.");
+  if (uses.length === 0) return el("li", {}, el("p", { class: "quiet" }, "Not used in an answer yet"));
   const rows = [];
   for (const use of uses) {
-    const what = `${DONE[use.action] ?? spaced(use.action)}${use.mine ? "" : " by somebody else"}`, last = rows.at(-1);
+    const what = `${DONE[use.action] ?? topic(use.action)}${use.mine ? "" : " by somebody else"}`, last = rows.at(-1);
     if (last?.what === what) last.more.push(use);
     else rows.push({ what, more: [use] });
   }
-  return table("What was done with this memory", ["What", "When", "Run"], rows.map(({ what, more }) => [more.length > 1 ? `${what} ${more.length} times` : what, when(more[0].at), more[0].run_id && el("a", { href: linkTo("runs", more[0].run_id) }, more.length > 1 ? "the last one" : "see it")]));
+  return rows.map(({ what, more: [last, ...others] }) => el("li", {},
+    el("p", {}, others.length === 0 ? what : last.action === "injected" ? what.replace("an answer", `${others.length + 1} answers`) : `${what} ${others.length + 1} times`),
+    el("p", { class: "meta" }, el("span", {}, others.length > 0 && (last.action === "injected" ? "last used " : "last "), when(last.at)), last.run_id && el("a", { href: linkTo("runs", last.run_id) }, others.length > 0 ? "See the last answer" : "See the answer"))));
 }
 
 function history(path, versions, changeable) {
@@ -94,8 +98,8 @@ async function rollback(path, version, now = null) {
   if (await attempt(() => call("POST", `${path}/rollback`, { body: { version } }), `It says again what version ${version} said.`, undo)) reload();
 }
 
-async function undo(path) {
-  const sure = await ask("Restore the previous memory?", el("p", {}, "This memory is closed and the previous one is in use again. Both stay in the history."), { act: "Restore it" });
+async function undo(path, earlier) {
+  const sure = await ask("Go back to what it said before?", several(el("blockquote", {}, masked(earlier.content)), el("p", {}, "This is in use again, and the memory of now is closed. Both stay in the history.")), { act: "Go back" });
   if (sure && (await attempt(() => call("POST", `${path}/undo`), "Restored."))) reload();
 }
 

@@ -25,7 +25,7 @@ export async function show({ who, signal }) {
       remembered.node,
       fold("What may be kept", "allow or refuse a topic", allowed),
       fold("Who can open it", keys.length === 0 ? "your sign-in" : counted(keys.length, "key"), opening(keys)),
-      subject && fold("Erase everything", "with a receipt", erasure(who, anew))),
+      subject && fold("Erase everything", "cannot be undone; you get a proof", erasure(who, anew))),
   );
 }
 
@@ -41,7 +41,7 @@ function held(who) {
     list.replaceChildren(node);
   };
   kind.addEventListener("change", fill);
-  const node = fold("Everything that is stored", "also messages and episodes", several(el("div", { class: "inline" }, field("Kind", kind), button("Printable page", asPage)), list), fill);
+  const node = fold("Everything that is stored", "also messages and events", several(el("div", { class: "inline" }, field("Kind", kind), button("Printable page", asPage)), list), fill);
   return { node, fill: () => node.open && fill() };
 }
 

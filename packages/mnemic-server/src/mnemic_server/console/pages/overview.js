@@ -4,45 +4,47 @@ import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { button, empty, head, linked, panel, provenance, table } from "../components.js";
+import { button, empty, head, linked, panel, provenance } from "../components.js";
 import { firstSteps } from "../profile.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { counted, listWords, number, percent, size, spaced } from "../labels.js";
+import { ago, counted, lasting, listWords, number, percent, size, spaced } from "../labels.js";
 
 /** From how many memories on they are examined only when it is asked for: every one of them is read. */
 const MANY = 5000;
-/** Milliseconds for 95 of 100 searches from which an operator should look at it. */
+/** Milliseconds for the slowest 5 of 100 calls from which an operator should look at them. */
 const SLOW = 1000;
 /** From how many calls on the slowest 5 of 100 are more than one call. */
 const ENOUGH = 20;
 
 /** @param {any} context */
-export async function show({ who, signal }) {
+export async function show({ who, query, signal }) {
   const body = el("div", { class: "stack" }), operator = who.roles.includes("operator");
-  const found = el("div", { "aria-live": "polite" });
-  const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found) : await own(who, signal));
+  const found = el("div", { "aria-live": "polite" }), days = query.get("days") === "7" ? 7 : 30;
+  const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found, days) : await own(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
-  return several(head("Overview", operator ? who.tenant !== "default" && who.tenant : "What is known about you, and what is new."), body);
+  const span = (of) => el("a", { class: "button quiet", href: linkTo("overview", null, { days: String(of) }), "aria-current": of === days && "true" }, `${of} days`);
+  if (!operator) return several(head("Overview", "What is known about you, and what is new."), body);
+  return several(head("Overview", `${who.tenant === "default" ? "The" : `${who.tenant}: the`} last ${days} days, compared with the ${days} before.`, el("div", { class: "either", role: "group", "aria-label": "Period" }, span(7), span(30))), body);
 }
 
-async function installation(who, signal, found) {
+async function installation(who, signal, found, span) {
   const [state, days, { quotas }, { webhooks }] = await Promise.all([
     call("GET", "/v1/overview", { signal }),
-    call("GET", "/v1/overview/days", { query: { days: 30 }, signal }),
+    call("GET", "/v1/overview/days", { query: { days: span }, signal }),
     call("GET", "/v1/tenant/quotas", { signal }),
     call("GET", "/v1/webhooks", { signal }),
   ]);
-  const rows = Object.values(state.held), total = sum(rows, "rows");
+  const total = sum(Object.values(state.held), "rows");
   if (found.childElementCount === 0) {
     if (total > MANY) found.append(button("Examine the memories", () => examine(found, signal)));
     else examine(found, signal);
   }
   return several(
     panel("What needs attention", wrong(state, quotas, webhooks), found),
-    figures(state, rows, total, days),
+    figures(state, total, days),
     activityCharts(days),
-    panel("How fast it answers", latencies(state.process.latency)));
+    panel("Calls", answered(state.process)));
 }
 
 async function own(who, signal) {
@@ -52,51 +54,65 @@ async function own(who, signal) {
     may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
     may("search") && call("GET", "/v1/memories", { query: { limit: 5, kinds: "long_term" }, signal }),
   ]);
-  const lines = known ? known.known_lines : [];
+  const lines = known ? known.known_lines : [], shown = new Set(lines.map(({ memory }) => memory.memory_id));
+  const fresh = newest ? newest.memories.filter((memory) => !shown.has(memory.memory_id)) : [];
   return several(
     queue && queue.waiting > 0 && el("p", { class: "note" }, link(`${counted(queue.waiting, "memory waits", "memories wait")} for a decision.`, "review")),
     newest && newest.memories.length === 0 && lines.length === 0 && panel(null, empty("Nothing remembered yet", "What you tell an agent, and what your chats say, appears here.", firstSteps(who))),
     el("div", { class: "halves" },
       lines.length > 0 && panel("What holds now", el("ul", { class: "rows" }, lines.map(({ text, memory }) => el("li", {}, linked(memory, text[0].toUpperCase() + text.slice(1))))), may("mine") && el("p", {}, link("All of it, with its proof", "mine"))),
-      newest && newest.memories.length > 0 && panel("Newest memories", el("ul", { class: "rows" }, newest.memories.map((memory) => el("li", {}, linked(memory), provenance(memory, "you")))))));
+      fresh.length > 0 && panel("Also new", el("ul", { class: "rows" }, fresh.map((memory) => el("li", {}, linked(memory), provenance(memory, "you")))))));
 }
 
-const milliseconds = (value) => `${number(Math.round(value))} ms`;
+const milliseconds = (value) => (value < 1000 ? `${number(Math.round(value))} ms` : `${(value / 1000).toFixed(1)} s`);
 
 function sum(rows, name) {
   return rows.reduce((total, row) => total + (row[name] ?? 0), 0);
 }
 
-function tile(name, value, note) {
-  return el("div", { class: "tile" }, el("span", { class: "tile-name" }, name), el("span", { class: "tile-value" }, value), el("span", { class: "quiet" }, note));
+function tile(name, value, ...notes) {
+  return el("div", { class: "tile" }, el("span", { class: "tile-name" }, name), el("span", { class: "tile-value" }, value), notes.filter(Boolean).map((note) => el("span", { class: "quiet" }, note)));
 }
 
-/** Each figure says over which time it counts; that of the new memories is the chart's. */
-function figures({ process }, rows, total, { days }) {
-  const { hit_rate: rate, found, empty: nothing } = process.searches, { calls, input_tokens: sent, output_tokens: got } = process.models;
-  const search = process.latency.find((one) => one.route === "/v1/search");
+/** How a figure moved from one period to the next; null where there is nothing to compare with. `better`: 1 where more is, -1 where less is, 0 where neither. */
+function change(now, before, better = 0, words = number) {
+  if (!before || now === null || before === null) return null;
+  const share = (now - before) / before, up = share > 0, told = Math.round(100 * Math.abs(share));
+  const judged = better === 0 || told < 5 ? "" : up === better > 0 ? " is-better" : " is-worse";
+  return el("span", { class: `change${judged}` }, told === 0 ? "as before" : several(el("span", { "aria-hidden": "true" }, up ? "↑" : "↓"), el("span", { class: "unseen" }, up ? "up" : "down"), ` ${told}%${words ? ` from ${words(before)}` : ""}`));
+}
+
+/** All of the same period, each beside the one before. */
+function figures({ held, waiting }, total, { days, period: now, period_before: before }) {
+  const each = (one) => (one?.used ? Math.round(one.tokens / one.used) : null), some = now.used > 0;
   return el("div", { class: "tiles" },
-    tile("Memories held", number(total), `${number(sum(days, "written"))} new in 30 days; ${size(sum(rows, "bytes"))}`),
-    tile("Model calls", number(calls), calls === 0 ? "since start: rules read everything" : `since start: ${number(sent)} tokens sent, ${number(got)} received`),
-    tile("Questions with a hit", rate === null ? "–" : percent(rate), found + nothing === 0 ? "nothing asked since start" : `of ${number(found + nothing)} since start, by search or for a prompt`),
-    tile("Search takes", search ? milliseconds(search.p50_ms) : "–", search ? `half of ${number(search.count)} since start are faster` : "no search since start"));
+    tile("Memories held", number(total), [`${number(now.written)} new `, change(now.written, before?.written, 0, null)], waiting > 0 ? `${number(waiting)} wait for review` : size(sum(Object.values(held), "bytes"))),
+    tile("Prompts with memory", number(now.used), change(now.used, before?.used), some ? `${number(Math.round(now.used / days.length))} a day` : "none yet"),
+    tile("Tokens per prompt", some ? number(each(now)) : "–", change(each(now), each(before), -1), some && `${number(now.tokens)} in all`),
+    tile("Time per prompt", some ? milliseconds(now.typical_ms) : "–", some && change(now.typical_ms, before?.typical_ms, -1, milliseconds), now.used >= ENOUGH && `slowest 5%: ${milliseconds(now.slow_ms)}`));
 }
 
 /** What does not work, is behind, full or slow, in sentences; said also when all is well. */
 function wrong({ process, projections, waiting }, quotas, webhooks) {
-  const requests = process.requests, failed = requests["5xx"] ?? 0, search = process.latency.find((one) => one.route === "/v1/search");
+  const requests = process.requests, failed = requests["5xx"] ?? 0, calls = judged(process.latency), span = `in ${lasting((Date.now() - Date.parse(process.since)) / 1000)}`;
+  const others = failed - sum(calls.filter((one) => one.named), "failed");
   const lines = [
-    failed > 0 && `${number(failed)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`,
-    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => `Search by ${listWords(name)} failed ${counted(count, "time")}.`),
+    ...calls.filter((one) => one.named && one.failed > 0).map((one) => bad(`${one.name}: ${number(one.failed)} of ${number(one.count)} failed (${(100 * one.failed / one.count).toFixed(1)}%) ${span}.`)),
+    others > 0 && bad(`${number(others)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`),
+    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed ${counted(count, "time")} ${span}; the other ways answered alone.`)),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
-    search?.count >= ENOUGH && search.p95_ms > SLOW && `Of 100 searches 5 take longer than ${number(search.p95_ms)} ms.`,
-    waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", "Review"),
-    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "See limits"))),
-    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "See webhooks")),
+    ...calls.filter((one) => one.named && one.slow).map((one) => several(el("span", {}, `${one.name} is slow: 1 in 20 takes over ${milliseconds(one.p95_ms)}.`), below())),
+    waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", "See"),
+    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "See"))),
+    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "See")),
   ].filter(Boolean);
   if (lines.length === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind, nothing waiting.");
   return el("ul", { class: "rows attention" }, lines.map((line) => el("li", {}, line)));
 }
+
+/** Something that failed, worse than something that waits. */
+const bad = (words) => several(el("span", { class: "failing" }, words), below());
+const below = () => button("See", () => document.querySelector(".calls")?.closest(".panel")?.scrollIntoView(), { "aria-label": "See the calls" });
 
 /** A sentence, and the button that leads to where something is done about it. */
 const pointing = (words, place, act) => several(el("span", {}, words), el("a", { class: "button", href: linkTo(place), "aria-label": `${act}: ${words}` }, act));
@@ -123,16 +139,38 @@ async function examine(found, signal) {
 }
 
 /** What people and agents wait for, by name; anything else under its address. */
-const CALLS = { "POST /v1/search": "Search", "POST /v1/context": "Memory for a prompt", "POST /v1/memories": "Remember a text", "POST /v1/capture": "Read a message", "POST /v1/remember": "Read a conversation", "POST /v1/record": "Keep messages", "POST /v1/runs": "A whole turn", "GET /v1/profile": "Profile", "GET /v1/memories": "List memories", "POST /v1/uploads": "Part of an import" };
+const CALLS = { "POST /v1/search": "Searching", "POST /v1/context": "Memory for a prompt", "POST /v1/memories": "Remembering a text", "POST /v1/capture": "Reading a message", "POST /v1/remember": "Reading a conversation", "POST /v1/record": "Keeping messages", "POST /v1/runs": "A whole turn", "GET /v1/profile": "Reading a profile", "GET /v1/memories": "Listing memories", "POST /v1/uploads": "Part of an import" };
 
-function latencies(routes) {
-  // A stream lasts as long as somebody listens: how long says nothing about the service.
-  const busy = routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count);
-  const rows = (some, name) => table("Latency by call", ["Call", "Half within", "95% within"], some.map((one) => [several(name(one), " ", el("span", { class: "quiet" }, `${number(one.count)}×`)), milliseconds(one.p50_ms), one.count < ENOUGH ? "–" : milliseconds(one.p95_ms)]), { figures: true });
-  const address = (one) => `${one.method} ${one.route}`;
-  const named = busy.filter((one) => CALLS[address(one)]), rest = busy.filter((one) => !CALLS[address(one)]);
+const address = (one) => `${one.method} ${one.route}`;
+
+/** The calls, most frequent first, with whether they are slow. A stream lasts as long as somebody listens: how long says nothing. */
+function judged(routes) {
+  return routes.filter((one) => one.route.startsWith("/v1/") && !/changes$|stream$/.test(one.route)).sort((one, other) => other.count - one.count)
+    .map((one) => ({ ...one, named: address(one) in CALLS, name: CALLS[address(one)] ?? address(one), slow: one.count >= ENOUGH && one.p95_ms > SLOW }));
+}
+
+/** What was called since the service started, how long it took, what failed, and what the language model cost. */
+function answered({ latency, since, models, searches }) {
+  const calls = judged(latency), often = calls.filter((one) => one.count >= ENOUGH && (one.named || one.slow || one.failed > 0)), rest = calls.filter((one) => !often.includes(one));
+  const { calls: asked, input_tokens: sent, output_tokens: got } = models, questions = searches.found + searches.empty;
   return several(
-    el("p", { class: "quiet" }, `Since the service started. The second figure needs ${ENOUGH} calls.`),
-    named.length > 0 ? rows(named, (one) => CALLS[address(one)]) : el("p", { class: "quiet" }, "Nobody has searched or remembered anything since the service started."),
-    rest.length > 0 && el("details", {}, el("summary", {}, `${counted(rest.length, "other call")}`), rows(rest.slice(0, 30), (one) => el("code", {}, address(one)))));
+    el("p", { class: "sums" }, `Since the service started ${ago(since)}.`),
+    often.length > 0 ? listed(often) : el("p", { class: "quiet" }, "Too few calls yet to say how fast it answers."),
+    (asked > 0 || questions >= ENOUGH) && el("ul", { class: "rows calls sums-up" },
+      asked > 0 && el("li", {}, el("span", { class: "call" }, "Language model"), el("span", {}, `${counted(asked, "call")}, ${number(sent)} tokens sent, ${number(got)} received`)),
+      questions >= ENOUGH && el("li", {}, el("span", { class: "call" }, "Questions that found something"), el("span", {}, `${percent(searches.hit_rate)} of ${number(questions)}`))),
+    rest.length > 0 && el("details", {}, el("summary", {}, `${counted(rest.length, "other call")}`), listed(rest.slice(0, 30))));
+}
+
+const listed = (calls) => several(
+  el("p", { class: "call-head", "aria-hidden": "true" }, ["", "Calls", "Typical", "Slowest 5%"].map((name) => el("span", {}, name))),
+  el("ul", { class: "rows calls" }, calls.map(timed)));
+
+/** A call in a line: how often, how long, and what is wrong with it. */
+function timed(one) {
+  return el("li", {},
+    el("span", { class: "call" }, one.named ? one.name : el("code", {}, one.name), one.slow && el("span", { class: "badge is-slow" }, "slow"), one.failed > 0 && el("span", { class: "badge is-failed" }, `${number(one.failed)} failed`)),
+    el("span", {}, number(one.count), el("span", { class: "of" }, one.count === 1 ? " call" : " calls")),
+    el("span", {}, el("span", { class: "of" }, "typical "), milliseconds(one.p50_ms)),
+    el("span", { class: one.slow ? "is-worse" : null }, one.count >= ENOUGH && [el("span", { class: "of" }, "slowest 5% "), milliseconds(one.p95_ms)]));
 }

@@ -8,13 +8,16 @@ import { sides } from "../diff.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
 import { ask, attempt, button, empty, failure, field, head, provenance } from "../components.js";
-import { counted, day, inWords, kindWords, lasting, number, originWords, topic } from "../labels.js";
+import { counted, day, inWords, kindWords, lasting, nameOf, number, originWords, percent, topic } from "../labels.js";
+
+/** From where on what an agent inferred is likely enough to suggest that it be approved. */
+const SURE = 0.7;
 
 /** @param {any} context */
 export async function show({ signal }) {
   const desk = new Desk(await call("GET", "/v1/reviews", { query: { limit: 100 }, signal }), signal);
   return several(
-    head("Review desk", "What agents inferred against something trusted. Nothing uses it until you decide."),
+    head("Review desk", "Guesses of agents. None is used until you decide."),
     desk.node,
   );
 }
@@ -89,30 +92,30 @@ class Desk {
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
-          el("span", { class: "quiet" }, one.against.length > 0 ? `contradicts ${one.memory.owner}` : topic(one.memory.key ?? kindWords(one.memory.kind)), ` · ${lasting(one.age_seconds)}`)));
+          el("span", { class: "quiet" }, el("span", { class: "short" }, shortly(one)), ` · ${percent(one.memory.confidence)}`)));
     }));
   }
 
   detail() {
     const { memory, against, proposer, age_seconds: age } = this.current;
-    const key = (letter) => el("kbd", { "aria-hidden": "true" }, letter);
+    const key = (letter) => el("kbd", { "aria-hidden": "true" }, letter), sure = memory.confidence >= SURE;
+    const approve = button([key("a"), "Approve"], () => this.approve(), { kind: sure ? "primary" : "plain", "aria-keyshortcuts": "a" });
+    const reject = button([key("r"), "Reject"], () => this.reject(), { kind: sure ? "danger" : "plain", "aria-keyshortcuts": "r" });
     return el("article", { class: "panel case", "aria-label": "What waits" },
       el("div", { class: "case-head" },
-        el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${memory.owner}`), proposer !== memory.owner && el("span", {}, `from ${proposer}`), el("span", {}, `waits for ${lasting(age)}`)),
+        el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${nameOf(memory.owner)}`), proposer !== memory.owner && el("span", {}, `from ${nameOf(proposer)}`), el("span", {}, `waiting ${lasting(age)}`)),
         el("div", { class: "turn" },
-          el("span", { class: "quiet" }, `${this.at + 1} of ${this.waiting.length}`),
+          button(`${this.at + 1} of ${this.waiting.length}`, () => this.node.querySelector(".queue").scrollIntoView(), { kind: "quiet", title: "See all that wait" }),
           button("‹", () => this.turn(-1, "Previous"), { kind: "step", "aria-label": "Previous", title: "Previous (k)", disabled: this.at === 0 }),
           button("›", () => this.turn(1, "Next"), { kind: "step", "aria-label": "Next", title: "Next (j)", disabled: this.at === this.waiting.length - 1 }))),
       because(memory, against),
       against.length === 0
         ? el("div", { class: "versus" }, el("div", {}, el("h3", {}, "Proposed"), el("p", {}, memory.content), provenance({ ...memory, key: null })))
         : against.map((old) => versus(old, memory)),
-      memory.source.quote && el("figure", {}, el("blockquote", {}, memory.source.quote), el("figcaption", { class: "quiet" }, ["What was said", memory.source.session && `in “${memory.source.session}”`, day(memory.created_at)].filter(Boolean).join(" · "))),
-      el("div", { class: "actions decide" },
-        button([key("a"), "Approve"], () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
-        button([key("r"), "Reject"], () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" }),
-        button([key("e"), "Edit and approve"], () => this.edit(), { "aria-keyshortcuts": "e" }),
-        against.length > 0 && button([key("m"), "Merge"], () => this.merge(), { "aria-keyshortcuts": "m", title: "Say both in one memory" })));
+      ground(memory),
+      el("div", { class: "actions decide" }, sure ? [approve, reject] : [reject, approve],
+        button([key("e"), "Edit"], () => this.edit(), { "aria-keyshortcuts": "e", title: "Approve with your own words" }),
+        against.length > 0 && button([key("m"), "Keep both"], () => this.merge(), { "aria-keyshortcuts": "m", title: "Say both in one memory" })));
   }
 
   open(at) {
@@ -215,14 +218,33 @@ function decided(memoryId, verdict, body) {
 function because(memory, against) {
   if (against.length === 0) return reason("Contradicts nothing that is known.", "Approving puts it to use.");
   const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
-  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, `Approving replaces ${against.length === 1 ? "it" : "them"}; rejecting changes nothing.`);
+  const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0 && el("strong", {}, `“${dropped.join("”, “")}”`);
+  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing."));
 }
 
 const reason = (why, then) => el("div", {}, el("h2", {}, why), el("p", { class: "quiet" }, then));
 
+/** What a decision changes, in a few words: "aisle → window". */
+function shortly({ memory, against }) {
+  if (against.length === 0) return topic(memory.key ?? kindWords(memory.kind));
+  const { close, pairs, dropped, added } = sides(against[0].content, memory.content);
+  if (!close) return `now: ${against[0].content}`;
+  if (pairs.length > 0) return pairs.map((pair) => pair.join(" → ")).join(", ");
+  return added.length > 0 ? `adds “${added.join("”, “")}”` : dropped.length > 0 ? `drops “${dropped.join("”, “")}”` : "the same in other words";
+}
+
+/** What it was read from, and how far it is believed where that is little. */
+function ground({ confidence, source: { quote, speaker }, created_at: created }) {
+  if (!quote && confidence >= SURE) return null;
+  return el("figure", { class: confidence < SURE ? "ground doubt" : "ground" },
+    confidence < SURE && el("p", {}, el("strong", {}, `Only ${percent(confidence)} sure`), quote && ", read from:"),
+    quote && el("blockquote", {}, `“${quote}”`),
+    quote && el("figcaption", {}, `${speaker ? `${nameOf(speaker)}, ` : ""}${day(created)}`));
+}
+
 function versus(old, fresh) {
-  const [before, after] = sides(old.content, fresh.content);
+  const { before, after } = sides(old.content, fresh.content);
   return el("div", { class: "versus" },
     el("div", {}, el("h3", {}, "Known now"), before, provenance({ ...old, key: null })),
-    el("div", {}, el("h3", {}, "Proposed"), after, provenance({ ...fresh, key: null })));
+    el("div", {}, el("h3", {}, "Proposed"), after, provenance({ ...fresh, key: null, ...(fresh.confidence < SURE && { trust: "high" }) })));
 }

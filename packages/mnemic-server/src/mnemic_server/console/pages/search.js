@@ -1,10 +1,11 @@
 /** Searching one's memory, and why each hit is there. */
 
+import { acts, mayChange } from "../acts.js";
 import { call } from "../api.js";
-import { el, several } from "../dom.js";
+import { el, several, svg } from "../dom.js";
 import { badge, choice, empty, failure, field, head, masked, MARKER, provenance } from "../components.js";
-import { linkTo } from "../page-list.js";
-import { ratedAs, rating } from "../rating.js";
+import { linkTo, placeNamed } from "../page-list.js";
+import { ratedAs } from "../rating.js";
 import { counted, inWords, kindWords, listWords, percent, sentence, whyWords } from "../labels.js";
 
 const KINDS = [["", "every kind"], ...["long_term", "persona", "episodic", "entity", "structured"].map((kind) => [kind, kindWords(kind)])];
@@ -15,7 +16,7 @@ const LEAST = 0.17, OF_A_MESSAGE = 0.3;
 const NEAREST = 3;
 
 /** @param {any} context */
-export async function show({ query, signal }) {
+export async function show({ who, query, signal }) {
   const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", "aria-label": "Search your memory", autofocus: true });
   const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
   const least = el("input", { type: "number", name: "min", min: "0", max: "100", step: "5", value: query.get("min") ?? "", placeholder: "0" });
@@ -27,7 +28,7 @@ export async function show({ query, signal }) {
     history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value, asked_at: askedOn.value, min: least.value })));
     found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Searching…"));
     try {
-      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value, askedOn.value, least.value), signal })));
+      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value, askedOn.value, least.value), signal }), who, look));
     } catch (problem) {
       if (!signal.aborted) found.replaceChildren(failure(problem, look));
     }
@@ -36,7 +37,7 @@ export async function show({ query, signal }) {
   const form = el(
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
-    el("div", { class: "ask" }, words, el("button", { type: "submit", class: "button primary" }, "Search")),
+    el("div", { class: "ask" }, words, el("button", { type: "submit", class: "button primary" }, svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: placeNamed("search").icon })), el("span", {}, "Search"))),
     el("details", { open: [kind, asOf, askedOn, least].some((one) => one.value !== "") }, el("summary", {}, "Filters"),
       el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Minimum match (%)", least))),
   );
@@ -58,7 +59,7 @@ function asked(query, kind, asOf, askedOn, least) {
   return { query, top_k: 20, min_score: share, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}), ...(askedOn ? { asked_at: `${askedOn}T12:00:00Z` } : {}) };
 }
 
-function results({ hits, errors, query, abstains }) {
+function results({ hits, errors, query, abstains }, who, look) {
   const failed = Object.entries(errors);
   const note = failed.length > 0 && el("p", { class: "note" }, "Some searches failed: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
   if (hits.length === 0) {
@@ -68,15 +69,25 @@ function results({ hits, errors, query, abstains }) {
   const shown = hits.slice(0, near || NEAREST), rest = hits.slice(near || NEAREST);
   return several(
     note,
-    el("p", { class: "quiet", role: "status" }, query ? counted(shown.length, "memory", "memories") : "The newest"),
+    el("p", { class: "quiet", role: "status" }, query ? tally(shown) : "The newest"),
     abstains && el("p", { class: "note" }, "No memory seems relevant; these are the nearest."),
-    list(shown, query),
-    rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} less relevant`), list(rest, query)),
+    list(shown, query, who, look),
+    rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} less relevant`), list(rest, query, who, look)),
   );
 }
 
-function list(hits, query) {
-  return el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query))));
+/** @type {Record<string, [string, string?]>} */
+const SORTS = { episodic: ["event"], entity: ["person or thing", "people and things"], structured: ["record"] };
+
+/** How many there are of each sort: "1 memory, 2 events". */
+function tally(hits) {
+  /** @type {Array<[string, string?]>} */ const sorts = hits.map(({ memory }) => SORTS[memory.kind] ?? ["memory", "memories"]);
+  const names = [...new Set(sorts.map(([one]) => one))];
+  return names.map((name) => counted(sorts.filter(([one]) => one === name).length, name, sorts.find(([one]) => one === name)?.[1])).join(", ");
+}
+
+function list(hits, query, who, look) {
+  return el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query, who, look))));
 }
 
 /** Whether a hit is likely enough to be about the query; one message of a conversation says little by itself. */
@@ -93,22 +104,17 @@ function marked(text, query) {
   return text.split(/([\p{L}\p{N}]+)/u).map((part) => (asked(part.toLowerCase()) ? el("mark", {}, part) : part));
 }
 
-function card({ memory, score, relevance, why: told, ranks }, query) {
-  const scored = Boolean(query);
-  const shown = relevance ?? score, text = sentence(memory);
-  return el(
-    "article",
-    { class: "hit" },
-    el("div", { class: "hit-head" },
-      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
-      scored && rating(memory, ratedAs(ranks))),
+function card({ memory, score, relevance, why: told, ranks }, query, who, look) {
+  const shown = relevance ?? score, text = sentence(memory), node = el("article", { class: "hit" });
+  const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), " match");
+  node.append(several(
+    el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
     memory.status !== "active" && badge(memory.status),
-    memory.context && el("p", { class: "quiet" }, memory.category === "message" ? `In answer to: ${memory.context}` : memory.context),
-    provenance(memory, "you"),
-    scored && el("details", { class: "why" },
-      el("summary", {}, el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), " match"), el("span", {}, "Why this hit?", el("span", { class: "told" }, whyWords(told)))),
-      why(score, ranks)),
-  );
+    memory.context && el("p", { class: "body" }, marked(memory.category === "message" ? `In answer to: ${memory.context}` : memory.context, query)),
+    provenance(memory, "you", match),
+    query && el("details", { class: "why" }, el("summary", {}, el("span", {}, el("span", {}, "Why"), " ", el("span", { class: "told" }, whyWords(told)))), why(score, ranks)),
+    acts(memory, node, ratedAs(ranks), look, mayChange(memory, who))));
+  return node;
 }
 
 function why(score, ranks) {

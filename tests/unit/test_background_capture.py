@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Message, Origin
+from mnemic.unit_of_work import Mutation, apply
 from tests.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
@@ -199,18 +201,20 @@ async def test_a_greeting_costs_no_call_in_a_turn_either(tmp_path: Path, backgro
                 await memory.later.stop()
 
 
-def test_a_program_that_ends_while_a_model_reads_ends_in_silence(tmp_path: Path) -> None:
-    """Its queue stays; nothing is to be mended, and there is no traceback."""
-    program = """
+PROGRAM = """
 import sys
 from mnemic import Actor, Settings, build_engine
 from mnemic.agents.turns import TurnMemory
-settings = Settings.load(store=sys.argv[1], model="scripted", model_url=sys.argv[2], background=True)
+settings = Settings.load(store=sys.argv[1], model="scripted", model_url=sys.argv[2], background_seconds="0.01")
 memory = TurnMemory(build_engine(settings), Actor(user="ana"))
 memory.now(memory.capture, "I keep two goats near Bergen.")
 for line in sys.stdin:
     break
 """
+
+
+def test_a_program_that_ends_while_a_model_reads_ends_in_silence(tmp_path: Path) -> None:
+    """Its queue stays; nothing is to be mended, and there is no traceback."""
     asked = threading.Event()
 
     def hangs(request: ModelRequest) -> Reply:
@@ -218,13 +222,45 @@ for line in sys.stdin:
         return Reply.broken(Fault.HANG)
 
     with ScriptedModelServer(hangs) as server:
-        command = [sys.executable, "-c", program, str(tmp_path / "m.db"), server.base_url]
+        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "m.db"), server.base_url]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, **pipes) as running:
             assert asked.wait(60)
             _, complaints = running.communicate("end\n", timeout=60)
     assert (running.returncode, len(server.requests)) == (0, 1)
     assert complaints == ""
+
+
+def kill_while_a_model_reads(folder: Path) -> None:
+    asked = threading.Event()
+
+    def hangs(request: ModelRequest) -> Reply:
+        asked.set()
+        return Reply.broken(Fault.HANG)
+
+    with ScriptedModelServer(hangs) as server:
+        command = [sys.executable, "-c", PROGRAM, str(folder / "m.db"), server.base_url]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as running:
+            assert asked.wait(60)
+            running.kill()
+
+
+async def test_what_a_killed_program_had_not_read_is_read_after_it(tmp_path: Path) -> None:
+    await asyncio.to_thread(kill_while_a_model_reads, tmp_path)
+    actor, quote = Actor(user="ana"), TALK[0].content
+    item = {"quote": quote, "value": "two goats", "key": "pets", "subject": "me", "holds": "now"}
+    with ScriptedModelServer(model_says(item)) as server:
+        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test"}
+        async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named)) as engine:
+            assert await texts(engine, actor) == [quote]  # what rules had read was stored before the kill
+            assert len(await waiting(engine.store, "default")) == 1
+            # As five minutes later, when the killed reader's lease has expired.
+            await apply(engine.store, Mutation(tenant="default", marks={"waiting-reader": None}))
+            assert (await engine.maintain(actor=actor)).captured == 1
+            assert len(server.requests) == 1
+            (labelled,) = await engine.list(actor=actor, kinds=[Kind.LONG_TERM])
+            assert (labelled.content, "pets" in labelled.context) == (quote, True)
+            assert await waiting(engine.store, "default") == []
 
 
 async def test_an_outage_leaves_the_queue_as_it_is(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic import Actor, Message
 from mnemic.engine import MemoryEngine
-from mnemic.language.sentences.several_things import things_in
+from mnemic.language.sentences.requests_about_memory import things_in
 from mnemic.types import Kind, Level, Status, Where
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 

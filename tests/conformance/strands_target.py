@@ -15,8 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
 from mnemic.inject.configuration import InjectionContext
-from mnemic.inject.insert_text import fold
-from mnemic.inject.messages import is_user_turn
+from mnemic.inject.messages import fold, is_user_turn
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.postgres import PostgresStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.language.questions.asked_attributes import plainly_asked, statement_opening, words_of_answers
+from mnemic.language.questions.attributes import plainly_asked, statement_opening, words_of_answers
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.language.sentences.habits import HABIT
+from mnemic.language.sentences.categories import HABIT
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mnemic.language.sentences.classify.classifier import LABELS, Opinion
-from mnemic.language.sentences.reasons import UNSURE_FROM
 from mnemic.language.sentences.statements import (
     KEEP_FROM,
     NAMED_FROM,
     SAID_FROM,
+    UNSURE_FROM,
     URGENT_FROM,
     WORDS_KEEP_FROM,
     Piece,

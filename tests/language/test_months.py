@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic.language.questions.named_dates import named_date
-from mnemic.language.text.months import named_month
+from mnemic.language.questions.times import named_date
+from mnemic.language.text.time_words import named_month
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.language.text.names import slug
-from mnemic.language.text.spelled_names import MAX_RUNS, spelled_names
+from mnemic.language.text.names import MAX_RUNS, slug, spelled_names
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.language.questions.stated_work import stated_work
+from mnemic.language.questions.attributes import stated_work
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.language.questions.time_clause import LONGEST, READ, Clause, Side, clause_of
+from mnemic.language.questions.times import LONGEST, READ, Clause, Side, clause_of
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

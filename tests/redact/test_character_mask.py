@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.redact.character_mask import character_mask, drawn, hexadecimal
+from mnemic.redact.search_primitives import character_mask, drawn, hexadecimal
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.redact import redact
-from mnemic.redact.escapes import decode_escapes
+from mnemic.redact.normalised_text import decode_escapes
 from tests.examples import Examples
 
 EXAMPLES = Examples.of_tests(__file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.redact.pii_kinds.numbering_plans import MAX_PARSED, Plans
+from mnemic.redact.pii_kinds.phones import MAX_PARSED, Plans
 from mnemic.redact.redactor import Redactor
 from mnemic.redact.types import Found, InvalidRules
 from tests.examples import Examples

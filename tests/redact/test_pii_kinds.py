@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.redact.pii_kinds import DETECTORS
-from mnemic.redact.pii_kinds.iban import LENGTH, ibans
-from mnemic.redact.pii_kinds.payment_cards import luhn
+from mnemic.redact.pii_kinds.payment_cards import LENGTH, ibans, luhn
 from mnemic.redact.redactor import Redactor
 from mnemic.redact.search_primitives import for_folded
 from tests.examples import Examples

@@ -23,8 +23,7 @@ from pathlib import Path
 import numpy as np
 from frames import Frame, frames, lexicon, sentences
 
-from mnemic.language.sentences.classify.classifier import KEPT, LABELS, Weights, log_softmax
-from mnemic.language.sentences.classify.features import WIDTH, buckets
+from mnemic.language.sentences.classify.classifier import KEPT, LABELS, WIDTH, Weights, buckets, log_softmax
 from mnemic.providers.minilm import MiniLmEmbedder
 
 SEED = 20261123

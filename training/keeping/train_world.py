@@ -16,8 +16,7 @@ import numpy as np
 from frames import Frame, frames, lexicon, sentences
 from train import Adam, vectors
 
-from mnemic.language.sentences.classify.classifier import KEPT
-from mnemic.language.sentences.classify.features import WIDTH, buckets
+from mnemic.language.sentences.classify.classifier import KEPT, WIDTH, buckets
 from mnemic.language.sentences.classify.general_knowledge import MIXING, World
 from mnemic.providers.minilm import MiniLmEmbedder
 

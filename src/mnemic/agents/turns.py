@@ -19,7 +19,6 @@ from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract import is_name_of
 from mnemic.extract.conversation_context import TURNS_BEFORE
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, SourceEntry, account_for, injector_for
-from mnemic.inject.escape import defuse_addresses, visible
 from mnemic.inject.messages import (
     ASSISTANT,
     USER,
@@ -30,6 +29,7 @@ from mnemic.inject.messages import (
     text_of,
     user_text_of,
 )
+from mnemic.inject.render import defuse_addresses, visible
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.sentences.requests_about_memory import asked_of_memory, split_requests
 from mnemic.maintenance.background_capture import BackgroundCapture, is_kept

@@ -30,8 +30,7 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.graph.search import GraphNeighbourhood
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.inject.citation_check import UsageAudit
-from mnemic.inject.token_budget import within_tokens
-from mnemic.inject.token_count import counter_of
+from mnemic.inject.token_count import counter_of, within_tokens
 from mnemic.maintenance.archive import ArchivedMemory, archive_lines, require_sealed
 from mnemic.maintenance.consolidate import ConsolidationRules, consolidate
 from mnemic.maintenance.erase import verify

@@ -7,8 +7,7 @@ from typing import Any
 
 from mnemic import requests
 from mnemic.dispatch import Handler
-from mnemic.dispatch.handlers.add import AddHandler, AddManyHandler
-from mnemic.dispatch.handlers.messages import RecordHandler
+from mnemic.dispatch.handlers.add import AddHandler, AddManyHandler, RecordHandler
 from mnemic.dispatch.handlers.update import DeriveHandler, ForgetHandler, UpdateHandler
 from mnemic.maintenance.handlers.administration import (
     ConsentHandler,

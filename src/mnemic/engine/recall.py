@@ -25,8 +25,7 @@ from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.engine.first_use import expressions_compiled
 from mnemic.engine.user_profile import memories_of_user, profile_lines
 from mnemic.inject.memory_source import is_limited, is_trusted
-from mnemic.inject.token_budget import within_tokens
-from mnemic.inject.token_count import TokenCount, estimated_tokens
+from mnemic.inject.token_count import TokenCount, estimated_tokens, within_tokens
 from mnemic.language.questions.topics import KEYS
 from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.answer_judgement import JUDGE

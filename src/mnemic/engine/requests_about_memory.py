@@ -11,8 +11,7 @@ from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.reading_thread import read_beside
-from mnemic.language.sentences.requests_about_memory import Asked, asked_of_memory
-from mnemic.language.sentences.several_things import things_in
+from mnemic.language.sentences.requests_about_memory import Asked, asked_of_memory, things_in
 from mnemic.language.text.analyse import terms
 from mnemic.language.text.language import common_words, language_of
 from mnemic.reason_codes import MEMORY_REQUEST

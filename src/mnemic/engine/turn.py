@@ -36,12 +36,11 @@ from mnemic.errors import (
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
-from mnemic.inject.citation_check import UsageAudit, Verdict
-from mnemic.inject.citation_names import applied_entry, hits_by_citation, memory_item
+from mnemic.inject.citation_check import UsageAudit, Verdict, applied_entry, hits_by_citation, memory_item
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.injection_result import InjectionRun
 from mnemic.inject.paraphrased_use import LIKELY_FROM, certainty_of_use
-from mnemic.inject.token_budget import within_tokens
+from mnemic.inject.token_count import within_tokens
 from mnemic.policy.budget import check_answer_length, check_time
 from mnemic.policy.intent_check import check_intent
 from mnemic.policy.key_rules import Policy

@@ -27,24 +27,28 @@ from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, is_kept_between_people
 from mnemic.extract.operations import source_of
-from mnemic.extract.readable_text import MARKER, SHORTEST_CONTENT_WORDS, readable
 from mnemic.extract.reading_thread import QUICK_CHARS, judges_keeping, read_in_thread
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.language.sentences.casual_spelling import written_out
 from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, log_odds, weights
 from mnemic.language.sentences.classify.general_knowledge import world
 from mnemic.language.sentences.clauses import Clause, clauses
-from mnemic.language.sentences.disputes import FROM_NOW_ON, only_disputes
-from mnemic.language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
+from mnemic.language.sentences.disputes import FROM_NOW_ON, as_sentence, only_disputes
+from mnemic.language.sentences.exclusion_rules import (
+    DENIES_SAYING,
+    mood_of,
+    orders_on_occasion,
+    payload_follows,
+    takes_back_in_jest,
+)
 from mnemic.language.sentences.general_knowledge_messages import expounds, speaks_of_self
-from mnemic.language.sentences.main_clause import as_sentence
-from mnemic.language.sentences.pasted_text import announces_text, fiction_from
+from mnemic.language.sentences.pasted_text import announces_text, data_spans, fiction_from, merge_spans
 from mnemic.language.sentences.remember import bare_request
 from mnemic.language.sentences.statements import Piece, Statement, context_of_next, decide_pieces, pieces_of
-from mnemic.language.sentences.tables import other_languages
-from mnemic.language.sentences.temporary_states import takes_back_in_jest
+from mnemic.language.sentences.tables import other_languages, straight
 from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
 from mnemic.language.text.language import language_of
+from mnemic.language.text.normalise import invisible
 from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.key_rules import Policy
@@ -54,6 +58,40 @@ from mnemic.ports import Embedder, JudgesKeeping
 from mnemic.reason_codes import MAX_CAPTURE_ITEMS, ORIGIN
 from mnemic.types import BETWEEN_PEOPLE, Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
+
+SHORTEST_CONTENT_WORDS = 3
+LONGEST_TITLE, LONG_IN_TITLES = 6, 4
+"""Words of a title ("The Name of the Wind"), and letters of those words in it that have a capital."""
+MARKER = "\ufffc"
+_QUOTATION = Pattern(
+    r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]"
+    r"|(?<![^\s(:])'(?!s\b)(?:[^'\n]|(?<=\w)'(?=\w)){12,300}'(?!\w)"
+)
+"""Straight marks are paired from the first on: text between two short titles is no quotation."""
+_INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
+
+
+def readable(text: str) -> str:
+    """Return `text`, character for character, with straight apostrophes and without the words of others.
+
+    Injected memories, pasted text and longer quotations are blanked out; a marker replaces each.
+    """
+    shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
+    shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
+    for start, end in merge_spans(shown):
+        text = text[:start] + MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
+    if invisible(text.replace("\n", " ").replace("\t", " ")):
+        text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)
+    return straight(text)
+
+
+def _is_speech(quotation: str) -> bool:
+    """Return True if a quoted span is another person's words rather than a short word or a title."""
+    words = [word for word in quotation.strip("\"'“”«»„ ").split() if len(word) >= LONG_IN_TITLES]
+    titled = len(quotation.split()) <= LONGEST_TITLE and all(word[0].isupper() for word in words)
+    least = SHORTEST_CONTENT_WORDS - speaks_of_self(quotation)
+    return len(quotation.split()) > least and not titled
+
 
 TOO_LONG = "too_long"
 MAX_MESSAGE_CHARS = 32_768

@@ -8,8 +8,8 @@ from mnemic.inject.configuration import InjectionConfig, InjectionContext, Recal
 from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
 from mnemic.inject.injection_result import Injection, InjectionRun
 from mnemic.inject.injector import Injector
-from mnemic.inject.insert_text import InsertedText, Placement, fold
 from mnemic.inject.memory_source import MemorySource, SourceEntry
+from mnemic.inject.messages import InsertedText, Placement, fold
 from mnemic.inject.text_injection import TextInjector
 
 __all__ = [

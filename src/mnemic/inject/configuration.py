@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from mnemic.errors import InvalidConfig
-from mnemic.inject.insert_text import Placement
 from mnemic.inject.memory_source import SourceEntry
+from mnemic.inject.messages import Placement
 from mnemic.types.recall_limits import (
     DEFAULT_MAX_ENTRIES,
     DEFAULT_MAX_TOKENS,

@@ -8,9 +8,8 @@ from datetime import date, time
 from types import MappingProxyType
 from typing import Protocol, overload
 
-from mnemic.inject.escape import defuse_addresses, visible
-from mnemic.inject.token_budget import ENTRY_OVERHEAD_TOKENS
-from mnemic.inject.token_count import TokenCount, estimated_tokens
+from mnemic.inject.render import defuse_addresses, visible
+from mnemic.inject.token_count import ENTRY_OVERHEAD_TOKENS, TokenCount, estimated_tokens
 from mnemic.language.text.normalise import canonical_value
 from mnemic.language.text.time_expressions import periods_in
 from mnemic.types import PARTICIPANT, PASTED, SHARED, Actor, Deadline, Hit, Kind, Memory, Origin, Status, Trust

@@ -8,10 +8,9 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from mnemic.inject.configuration import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of
-from mnemic.inject.fail_open import await_within, run_guarded
-from mnemic.inject.injection_result import Injection, SkippedInjection
+from mnemic.inject.injection_result import Injection, SkippedInjection, await_within, run_guarded
 from mnemic.inject.injector import count_outcome, should_inject
-from mnemic.inject.insert_text import SEPARATOR, Placement, fold
+from mnemic.inject.messages import SEPARATOR, Placement, fold
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline

@@ -1,4 +1,5 @@
-"""Token counts of a text: by the model's own tokenizer if one is given, else an upper estimate without any vocabulary.
+"""Token counts of a text, by the model's own tokenizer if one is given, else an upper estimate without any vocabulary;
+and the cut of a recall's hits to a token budget.
 
 Byte-pair vocabularies split a text at spaces, signs and digits, and a word where its letters rarely follow one another:
 "information" is one token, "xqvbk" five. So a word costs one token and one more for each unusual pair of letters, which
@@ -8,14 +9,17 @@ keep them; a sign is a token; a letter outside ASCII costs the vocabularies' max
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from mnemic.errors import InvalidConfig
+from mnemic.inject.citation_check import memory_item
 from mnemic.language.text.pattern import Pattern
+from mnemic.types import Hit
 
 TokenCount = Callable[[str], int]
 """A function from a text to its number of tokens."""
@@ -120,3 +124,34 @@ def _is_common(character: str) -> bool:
     """Return True if a Chinese character is among the commonest, which the older national codes list first."""
     simplified, kanji = character.encode("gb2312", "replace"), character.encode("shift_jis", "replace")
     return b"\xb0" <= simplified[:1] <= b"\xd7" or b"\x88" <= kanji[:1] <= b"\x97"
+
+
+__all__ = ["ENTRY_OVERHEAD_TOKENS", "estimated_tokens", "within_tokens"]
+
+ENTRY_OVERHEAD_TOKENS = 12
+"""Source, sign of the list and line break around one entry of a block."""
+
+
+def within_tokens(
+    hits: Sequence[Hit], max_tokens: int, *, as_json: bool = False, count: TokenCount = estimated_tokens
+) -> tuple[Hit, ...]:
+    """Return the longest run of best hits that fit `max_tokens`, each as a line of a block or, with `as_json`, as the
+    object that `run` shows; a hit that is too long for the rest of the budget is skipped.
+    """
+    kept: list[Hit] = []
+    left = max_tokens
+    for number, hit in enumerate(hits, start=1):
+        cost = _json_cost(number, hit, count) if as_json else _line_cost(hit, count)
+        if cost <= left:
+            kept.append(hit)
+            left -= cost
+    return tuple(kept)
+
+
+def _line_cost(hit: Hit, count: TokenCount) -> int:
+    return ENTRY_OVERHEAD_TOKENS + count(hit.memory.content) + count(hit.memory.key or "")
+
+
+def _json_cost(number: int, hit: Hit, count: TokenCount) -> int:
+    shown = memory_item(hit.memory.key or f"m{number}", hit)
+    return count(json.dumps(shown, ensure_ascii=False)) + 1

@@ -18,6 +18,7 @@ from mnemic.graph.entity_names import (
     MAX_VALUE_CHARS,
     ME_NODE,
     SAME,
+    MergedNodes,
     StatementOrigin,
     check_name,
     chosen,
@@ -29,8 +30,7 @@ from mnemic.graph.entity_names import (
     node_of,
     relating,
 )
-from mnemic.graph.entity_resolution import MergedNodes
-from mnemic.graph.traversal import GraphTraversal
+from mnemic.graph.search import GraphTraversal
 from mnemic.kinds.entity_readers.model_reader import LayeredEntityReader
 from mnemic.kinds.entity_readers.rules import RuleEntityReader
 from mnemic.kinds.view import KindView, one_statement

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.kinds.short_term import MAX_TAIL
-from mnemic.language.text.keywords import keyword_scores
+from mnemic.language.text.bm25 import keyword_scores
 from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Kind, Memory, Message
 from mnemic.types.memory_kinds import DURABLE_KINDS, kind_of

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Literal
 
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.inject.token_budget import estimated_tokens
+from mnemic.inject.token_count import estimated_tokens
 from mnemic.kinds.view import KindView
 from mnemic.maintenance.subject_data import leave
 from mnemic.maintenance.summarise import SUMMARY, shorten_messages

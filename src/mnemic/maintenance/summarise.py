@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from mnemic.errors import ModelFailed
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, NormalisedText
 from mnemic.extract.message_context import whole_number
-from mnemic.inject.token_budget import estimated_tokens
+from mnemic.inject.token_count import estimated_tokens
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.text.analyse import terms
 from mnemic.maintenance.topics import Topic

@@ -19,8 +19,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
-from mnemic.redact.escapes import decode_escapes
-from mnemic.redact.normalised_text import fold
+from mnemic.redact.normalised_text import decode_escapes, fold
 from mnemic.redact.types import PLACEHOLDER, Action, Detector, InvalidRules, Redaction, Span, Unredactable
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")

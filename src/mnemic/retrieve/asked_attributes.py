@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.language.comparison import given_keys
-from mnemic.language.questions.key_questions import PREFERENCE
-from mnemic.language.questions.stated_work import Work, stated_work
+from mnemic.language.questions.attributes import PREFERENCE, Work, stated_work
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED

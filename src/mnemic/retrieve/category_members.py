@@ -16,7 +16,7 @@ from itertools import takewhile
 from pkgutil import get_data
 from types import MappingProxyType
 
-from mnemic.language.questions.asked_attributes import words_of_answers
+from mnemic.language.questions.attributes import words_of_answers
 from mnemic.language.text.analyse import terms
 from mnemic.language.text.language import language_of
 from mnemic.language.text.pattern import Pattern

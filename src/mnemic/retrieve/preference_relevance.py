@@ -25,9 +25,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from mnemic.language.questions.question_words import content_words
-from mnemic.language.questions.rule_subjects import rule_subject, without_acts
 from mnemic.language.questions.small_talk import is_small_talk
-from mnemic.language.questions.topics import topics_of_memory, topics_of_request
+from mnemic.language.questions.topics import rule_subject, topics_of_memory, topics_of_request, without_acts
 from mnemic.language.sentences.categories import category_of
 from mnemic.language.sentences.classify.classifier import weights
 from mnemic.language.sentences.requests_about_memory import asks_for_profile

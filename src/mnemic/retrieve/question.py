@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from mnemic.language.questions.asked_attributes import plainly_asked
-from mnemic.language.questions.key_questions import asked_keys
-from mnemic.language.questions.named_dates import NamedDate, named_date
+from mnemic.language.questions.attributes import asked_keys, plainly_asked
 from mnemic.language.questions.question_words import COMMON, content_words
+from mnemic.language.questions.times import NamedDate, named_date
 from mnemic.language.text.analyse import parse_query
 from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_expressions import READ, Period, period_of

@@ -17,7 +17,7 @@ from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
 
-from mnemic.language.questions.key_questions import asked_keys
+from mnemic.language.questions.attributes import asked_keys
 from mnemic.language.questions.word_fields import language_asked_in
 from mnemic.language.text.language import in_latin_letters
 from mnemic.retrieve.category_members import INSTANCES

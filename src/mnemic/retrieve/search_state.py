@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from mnemic.errors import MnemicError
-from mnemic.language.questions.asked_attributes import statement_opening
-from mnemic.language.questions.time_clause import Clause, clause_of
+from mnemic.language.questions.attributes import statement_opening
+from mnemic.language.questions.times import Clause, clause_of
 from mnemic.language.text.time_expressions import READ
 from mnemic.ports import Snapshot
 from mnemic.retrieve.candidate_lists import RankedList

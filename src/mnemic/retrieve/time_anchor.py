@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mnemic.language.questions.time_clause import Clause, Side
+from mnemic.language.questions.times import Clause, Side
 from mnemic.language.text.analyse import terms
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question

@@ -17,14 +17,17 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from mnemic.language.comparison import is_about_author
-from mnemic.language.questions.named_dates import named_date
-from mnemic.language.questions.past_forms import asks_before, ends_before, tells_past
-from mnemic.language.questions.time_clause import Clause, Side
-from mnemic.language.questions.time_only import (
+from mnemic.language.questions.times import (
+    Clause,
+    Side,
     asked_about,
+    asks_before,
     asks_lately,
+    ends_before,
     is_about_oneself,
     is_of_asker,
+    named_date,
+    tells_past,
     tells_what_happened,
 )
 from mnemic.language.text.analyse import terms

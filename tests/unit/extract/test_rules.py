@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
-from mnemic.language.sentences.main_clause import as_sentence
+from mnemic.language.sentences.disputes import as_sentence
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy

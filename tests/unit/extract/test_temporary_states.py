@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.language.sentences.temporary_states import is_in_jest, is_passing_state, takes_back_in_jest
+from mnemic.language.sentences.exclusion_rules import is_in_jest, is_passing_state, takes_back_in_jest
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.types import Deadline, Message

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.language.questions.named_dates import named_date
+from mnemic.language.questions.times import named_date
 from mnemic.language.text.time_expressions import period_of, periods_in
 from mnemic.language.text.time_words import in_english
 from mnemic.policy.statement_dates import times_in

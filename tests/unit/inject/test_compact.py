@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mnemic.inject.token_budget import within_tokens
+from mnemic.inject.token_count import within_tokens
 from mnemic.types import Actor, Hit, Kind, Memory
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)

@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic.inject.citation_names import memory_item
+from mnemic.inject.citation_check import memory_item
 from mnemic.inject.configuration import InjectionConfig
 from mnemic.inject.engine_injector import injector_for
 from mnemic.inject.token_count import counter_of, estimated_tokens

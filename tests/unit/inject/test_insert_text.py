@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.inject.insert_text import fold
-from mnemic.inject.messages import default_query, is_user_turn, role_of
+from mnemic.inject.messages import default_query, fold, is_user_turn, role_of
 from tests.unit.inject.shapes import ANTHROPIC, BEDROCK, OPENAI, RESPONSES, SHAPES, texts
 
 each_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

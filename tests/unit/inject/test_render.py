@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mnemic.inject.memory_source import SourceEntry, fair_cut, is_trusted
 from mnemic.inject.render import NOTICE, defuse_addresses, escape, escape_attribute, new_nonce, render, visible
-from mnemic.inject.token_budget import estimated_tokens
+from mnemic.inject.token_count import estimated_tokens
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Source, Trust
 from tests.unit.inject.hostile import URLS, payloads
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.language.questions.named_dates import named_date
+from mnemic.language.questions.times import named_date
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic import Actor, Settings, build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.language.questions.time_only import asked_about
+from mnemic.language.questions.times import asked_about
 from mnemic.types import Candidate, Message
 from tests.examples import Examples
 

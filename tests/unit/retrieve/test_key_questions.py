@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.language.questions.key_questions import asked_keys
+from mnemic.language.questions.attributes import asked_keys
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.types import Actor

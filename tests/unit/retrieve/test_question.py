@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.language.questions.named_dates import NamedDate, named_date
+from mnemic.language.questions.times import NamedDate, named_date
 from mnemic.language.text.time_expressions import READ
 from mnemic.retrieve.question import first_person, names_of_people, read_question, spelled_keys
 from tests.examples import Examples

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.language.questions.time_clause import Clause, Side
+from mnemic.language.questions.times import Clause, Side
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mnemic.language.text.german import AFTER_ORDINALS
 from mnemic.language.text.pattern import Pattern
+
+AFTER_ORDINALS = (
+    "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Klasse|Stock|Stockwerk|"
+    "Etage|Liga|Semester|Schuljahr|Lehrjahr|Schicht|Platz|Geburtstag|Hochzeitstag|Quartal|Halbjahr|Monat|Woche|Kind|"
+    "Schwangerschaftswoche|Rang|Reihe|Versuch|Auflage|Bezirk|Stunde"
+)
+"""Nouns that follow an ordinal number, as alternatives of a pattern."""
+
 
 _END = Pattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
 _ABBREVIATION = Pattern(

@@ -1,4 +1,6 @@
-"""Openings of a correction that only deny an earlier statement; the text after them states the correct value."""
+"""A part of a message as a sentence of its own, without an opening that only denies an earlier statement; the text
+after it states the correct value.
+"""
 
 from __future__ import annotations
 
@@ -46,3 +48,21 @@ def _end(text: str) -> int | None:
     said = plain(opening)
     found = _DISPUTES.match(said) if len(said) == len(opening) else None
     return None if found is None else found.start("then")
+
+
+_OPENING = Pattern(
+    r"(?i)^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?"
+    r"\s+)+"
+)
+_LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero)[\s,;:.–—-]*\Z")
+"""A conjunction at the end: the clause that it joined is not stored."""
+
+
+def as_sentence(text: str) -> str:
+    """Return the words as a sentence: without opening words, capitalised, with a full stop."""
+    content = without_dispute(_OPENING.sub("", text.strip())).strip(" ,;:-–—")
+    content = _LEFT_OPEN.sub("", content)
+    if not content:
+        return ""
+    content = content[0].upper() + content[1:]
+    return content if content[-1] in '.!?。！？…"”' else content + "."

@@ -1,4 +1,5 @@
-"""BM25 over two fields, the formula of every store's keyword list.
+"""BM25 over two fields, the formula of every store's keyword list, and the order of a few texts with the statistics of
+those alone.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.6 (BM25F): the term
 frequencies of the fields are length-normalised and weighted before they saturate together.
@@ -7,8 +8,13 @@ frequencies of the fields are length-normalised and weighted before they saturat
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from mnemic.language.text.analyse import parse_query, terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +45,28 @@ class Bm25:
 
 BM25 = Bm25()
 """The parameters of every keyword list."""
+
+
+N = TypeVar("N")
+"""Identifier of a text: a row's number, a place in a list."""
+
+
+def keyword_scores(texts: Mapping[N, str], query: str) -> dict[N, float]:
+    """Return the BM25 of each text that shares a word with `query`, with the statistics of the given texts."""
+    counts = {name: _count_terms(text) for name, text in texts.items()}
+    if not counts:
+        return {}
+    average = sum(count.total() for count in counts.values()) / len(counts) or 1.0
+    scores: Counter[N] = Counter()
+    for word in parse_query(query).terms:
+        holding = [name for name, count in counts.items() if word in count]
+        idf = BM25.idf(len(counts), len(holding))
+        for name in holding:
+            frequency = BM25.frequency(1.0, counts[name][word], counts[name].total(), average)
+            scores[name] += BM25.gain(idf, frequency)
+    return dict(scores)
+
+
+@lru_cache(maxsize=4096)
+def _count_terms(text: str) -> Counter[str]:
+    return Counter(terms(text))

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from mnemic.language.text.english import MONTHS
 from mnemic.language.text.language import language_of
-from mnemic.language.text.months import MONTH_NUMBERS
 from mnemic.language.text.normalise import plain
-from mnemic.language.text.time_words import DAYS, NUMBERS
+from mnemic.language.text.time_words import DAYS, MONTH_NUMBERS, MONTHS, NUMBERS
 
 Sort = Literal["number", "time", "name"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from mnemic.language.text.english import MONTHS, WEEKDAYS
 from mnemic.language.text.pattern import Pattern
 from mnemic.language.text.time_expressions import DAY_OF_MONTH, day_of_month, nearest_day, periods_in
+from mnemic.language.text.time_words import MONTHS, WEEKDAYS
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 

@@ -12,9 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from mnemic.language.text.english import COUNTS, MONTHS, WEEKDAYS
 from mnemic.language.text.pattern import Pattern
-from mnemic.language.text.time_words import in_english
+from mnemic.language.text.time_words import COUNTS, MONTHS, WEEKDAYS, in_english
 
 READ = 1000
 """Number of characters of a query that are parsed; a longer text is not a question about times."""

@@ -16,12 +16,11 @@ from collections.abc import Collection, Iterator, Sequence
 from mnemic.redact.pii_kinds import documents_and_accounts, national_ids, stdnum_ids
 from mnemic.redact.pii_kinds.credentials import secrets
 from mnemic.redact.pii_kinds.emails import emails, hidden_emails, spelled_emails
-from mnemic.redact.pii_kinds.iban import ibans
+from mnemic.redact.pii_kinds.national_ids import ssns
 from mnemic.redact.pii_kinds.network import imeis, ips, macs
 from mnemic.redact.pii_kinds.opt_in_kinds import OPTIONAL
-from mnemic.redact.pii_kinds.payment_cards import cards
+from mnemic.redact.pii_kinds.payment_cards import cards, ibans
 from mnemic.redact.pii_kinds.phones import Phones
-from mnemic.redact.pii_kinds.ssn import ssns
 from mnemic.redact.search_primitives import Finder, found, require_long_number
 from mnemic.redact.types import Detector, Found
 

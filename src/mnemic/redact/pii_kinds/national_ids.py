@@ -2,6 +2,9 @@
 
 Numbers without a check digit are accepted if their form is unique (the United Kingdom, Korea); digits in one piece only
 after the number's name.
+
+US social security numbers: areas 000, 666 and 900 to 999, group 00 and serial 0000 are not issued. Dots part the
+numbers of builds and versions: a number with dots counts only where words call it a social security one.
 """
 
 from __future__ import annotations
@@ -9,8 +12,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import cycle
 
-from mnemic.redact.character_mask import drawn
-from mnemic.redact.search_primitives import AnyCase, digits, pattern
+from mnemic.redact.search_primitives import AnyCase, digits, drawn, pattern
+
+_FORM = r"(?!000|666|9)\d{3}%s(?!00)\d\d%s(?!0000)\d{4}"
+ssns = (
+    pattern(
+        r"[0-8](?<![\w.\-].)(?:(?<!0)|(?!00))(?:(?<!6)|(?!66))\d\d([ \-])(?!00)\d\d\1(?!0000)\d{4}"
+        r"(?!\w|[.\-][\d\ufdd0])",
+        needs=drawn(b"000 00 0000"),
+        spell=digits,
+    ),
+    pattern(
+        AnyCase(
+            r"(?:ssn|social(?: security)?)(?: number| no\.?|#)?(?: is|:|=| -)? {0,2}("
+            + _FORM % (r"[ .\-]?", r"[ .\-]?")
+            + r")(?!\d)"
+        ),
+        needs=("ssn", "social"),
+        spell=digits,
+        group=1,
+    ),
+)
+
 
 _SEPARATORS = str.maketrans("", "", " .-")
 _VALUES = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic.redact.character_mask import drawn, hexadecimal
-from mnemic.redact.search_primitives import AnyCase, digits, pattern
+from mnemic.redact.search_primitives import AnyCase, digits, drawn, hexadecimal, pattern
 
 _VERSION = re.compile(r"(?i)(?:\bv(?:er(?:sion)?)?|release|build|section|chapter)$")
 _NOBODY = ("127.", "0.", "255.255.255.")

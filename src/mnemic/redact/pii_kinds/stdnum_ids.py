@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 
-from mnemic.redact.character_mask import drawn
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.search_primitives import Search, found, lower_text, pattern
+from mnemic.redact.search_primitives import Search, drawn, found, lower_text, pattern
 from mnemic.redact.types import Found
 
 MAX_VALIDATIONS = 64

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mnemic.errors import InvalidInput
-from mnemic.language.text.keywords import keyword_scores
+from mnemic.language.text.bm25 import keyword_scores
 from mnemic.stores.codec import from_micros, load
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import (

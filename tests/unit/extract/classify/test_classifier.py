@@ -3,8 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mnemic.language.sentences.classify.classifier import KEPT, LABELS, LEFT, Opinion, weights
-from mnemic.language.sentences.classify.features import MAX_CHARS, WIDTH, buckets, tokens
+from mnemic.language.sentences.classify.classifier import (
+    KEPT,
+    LABELS,
+    LEFT,
+    MAX_CHARS,
+    WIDTH,
+    Opinion,
+    buckets,
+    tokens,
+    weights,
+)
 from mnemic.providers.minilm import MiniLmEmbedder
 
 

@@ -14,8 +14,7 @@ from pkgutil import get_data
 
 import numpy as np
 
-from mnemic.language.sentences.classify.classifier import Floats
-from mnemic.language.sentences.classify.features import buckets
+from mnemic.language.sentences.classify.classifier import Floats, buckets
 
 MIXING = 0.7
 """Weight of the log odds of each model if both decide."""

@@ -113,7 +113,8 @@ def message_content(role: str, content: str | Sequence[Any]) -> tuple[str, tuple
 def _message(given: Said, session: str | None, user: str | None) -> Message | None:
     """Return one message; None for an instruction to a model. Raises InvalidInput (`message:role`)."""
     if isinstance(given, Message):
-        _require_role(given.role)
+        if not given.derived_from:  # a summary of other messages has a role of its own
+            _require_role(given.role)
         return given
     if isinstance(given, str):
         return Message(role="user", content=given, session=session)

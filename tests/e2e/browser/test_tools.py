@@ -169,7 +169,7 @@ async def test_settings_are_found_and_those_of_operators_alone_are_not_shown(ent
 async def test_charts_say_in_a_table_what_they_draw(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "overview")
-    chart = page.get_by_role("figure").filter(has_text="Memories written and forgotten")
+    chart = page.get_by_role("figure").filter(has=page.get_by_role("heading", name="Memories", exact=True))
     await expect(chart.get_by_role("img")).to_be_visible()
     await chart.get_by_text("Show as a table").click()
     await expect(chart.get_by_role("row")).to_have_count(31)

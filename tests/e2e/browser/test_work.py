@@ -194,7 +194,7 @@ async def test_no_end_is_promised_to_messages(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "quotas")
     row = page.get_by_role("table", name="How long each kind is kept").get_by_role("row").filter(has_text="episodic")
-    await expect(row).to_contain_text("messages until forgotten, episodes 90 days")
+    await expect(row).to_contain_text("messages until forgotten, events 90 days")
 
 
 def _text(path: Path) -> str:

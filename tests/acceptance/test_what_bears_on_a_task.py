@@ -64,6 +64,12 @@ def test_what_bears_on_a_task_is_shown_beside_what_resembles_it(
     assert len(shown(memory, request_)) <= 2
 
 
+def test_a_wish_for_short_answers_hides_nothing_that_bears_on_a_task(memory: MemoryManager) -> None:
+    memory.capture("Please keep your answers short.")
+    memory.capture("I work early shifts at the bakery.")
+    assert "I work early shifts at the bakery." in shown(memory, "When should I plan the call with the landlord?")
+
+
 @pytest.mark.parametrize(
     "request_",
     [

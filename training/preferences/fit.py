@@ -55,7 +55,7 @@ def table(lines: Sequence[tuple[str, str, str]]) -> tuple[np.ndarray, np.ndarray
     chance, right = random.Random(SEED), []
     for subject, said, request in lines:
         apart = sorted({other for name, other, _ in lines if name.split("_")[0] != subject.split("_")[0]})
-        ask = ParsedRequest.of(request)
+        ask = ParsedRequest.from_text(request)
         for other in (said, *chance.sample(apart, OTHERS)):
             before = len(compared)
             ask.concerns(other, category="preference", cosine=float(vectors[other] @ vectors[request]))

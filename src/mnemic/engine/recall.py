@@ -34,7 +34,7 @@ from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.content_judgement import MEANT, QUESTION
 from mnemic.retrieve.explanation import DEPENDED_ON, as_depended_on, as_found
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
-from mnemic.retrieve.preference_relevance import ParsedRequest, concerned_without_category
+from mnemic.retrieve.preference_relevance import ParsedRequest, concerned_without_category, shapes_answers
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_questions import THEN, asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Intent, Kind, Memory, RecallRequest, RecallResult, SearchResult, Status
@@ -125,6 +125,8 @@ def choose(
     plain = [hit for hit in concerned_without_category(result.hits, ask) if is_trusted(hit.memory, reader)]
     past = [hit for hit in pinned if _answers_past(hit)]
     asked = {*ask.find_concerned(pinned), *(hit.memory.memory_id for hit in (*past, *plain))}
+    # How to answer says nothing about the task itself.
+    told = asked - {hit.memory.memory_id for hit in pinned if shapes_answers(hit.memory)}
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked] + plain
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     shown = [_add_reason(hit, policy) for hit in shown]
@@ -148,14 +150,14 @@ def choose(
     # "Thanks!" is similar to many messages and requests none of them.
     near = [] if ask.is_small_talk else _keep_near(rest, request, ask)
     # A question about the user shows its best hit, unless the search abstains, rather than nothing.
-    if not near and not asked and not (ask.is_small_talk or ask.of_the_world):
+    if not near and not told and not (ask.is_small_talk or ask.of_the_world):
         near = _first(rest, request, abstains)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
     relevant = _trusted_first(relevant, request.max_untrusted, reader)
     # One that surely answers does not tell what else bears on a plan: the boiler's service, and whoever works nights.
-    further = max(0, NEAREST - len(relevant)) if request.pinned_share and not asked else 0
+    further = max(0, NEAREST - len(relevant)) if request.pinned_share and not told else 0
     nearest = ask.find_nearest(statements, NEAREST) if further else ()
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
     known |= {hit.memory.memory_id for hit in relevant}

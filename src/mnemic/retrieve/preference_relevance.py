@@ -31,7 +31,7 @@ from mnemic.language.sentences.categories import category_of
 from mnemic.language.sentences.classify.classifier import weights
 from mnemic.language.sentences.requests_about_memory import asks_for_profile
 from mnemic.language.text.analyse import terms
-from mnemic.types import Hit, Kind, Status
+from mnemic.types import Hit, Kind, Memory, Status
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -48,6 +48,10 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 LEAST = 0.1
 """Probability from which a preference is shown, as one of ten matters: a missed one spoils an answer, a needless one
 costs a line.
+"""
+BESIDE_THE_BEST = 0.2
+"""Share of the greatest of these probabilities from which another preference is shown, too: the more surely one
+matters, the less says a topic that others have in common with the request.
 """
 
 
@@ -95,6 +99,8 @@ IDENTITY = "identity"
 """Category of facts about a person's identity. A name or an age is near to most questions of a person and changes few
 answers, so it counts only for a word, a topic or a clear similarity, and not as one of the nearest.
 """
+CONSTRAINT = "constraint"
+"""Category of what must not be overlooked, such as an allergy."""
 _CODE = frozenset({"code"})
 SHAPES_ANSWERS = frozenset(
     {"language", "response_style", "tone", "units", "pronouns", "preferred_name", "format", "verbosity"}
@@ -192,7 +198,8 @@ class ParsedRequest:
         if asks_for_profile(text):
             return cls(words, frozenset(), is_profile=True)
         if _OF_A_FACT.match(read) and not _OF_A_CHOICE.search(read):
-            return cls(words, topics_of_request(words, touching=False))
+            asked = topics_of_request(words, touching=False)
+            return cls(words, asked, asked)
         wants_choice = _WANTS_CHOICE.search(read) is not None or _WANTS_SOME.search(read) is not None
         of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
         if of_the_world:
@@ -208,8 +215,12 @@ class ParsedRequest:
         others are found.
         """
         found = {hit.memory.memory_id for hit in hits if self.depends_on(hit)}
-        if not self.wants_choice:
-            return found
+        if self.wants_choice:
+            found |= self._likely(hits)
+        return self._without_weaker([hit for hit in hits if hit.memory.memory_id in found])
+
+    def _likely(self, hits: Sequence[Hit]) -> set[str]:
+        """Return the ids of the nearest of `hits`, whatever their words."""
         others = [
             (rank.score, hit.memory.memory_id)
             for hit in hits
@@ -219,7 +230,27 @@ class ParsedRequest:
         ]
         most, least = (LIKELY, MIN_ALIKE) if self.topics else (UNKNOWN, MIN_UNKNOWN)
         near = [one for score, one in sorted(others, reverse=True) if score >= least]
-        return found.union(near[:most])
+        return set(near[:most])
+
+    def _without_weaker(self, hits: Sequence[Hit]) -> set[str]:
+        """Return the ids of `hits` without those that matter far less probably than the best of them. What shapes every
+        answer, a value under a key, which is too short to be like anything, and a constraint on the very topic stay.
+        """
+        compared = {
+            hit.memory.memory_id: self._compare(
+                hit.memory.content, None, hit.memory.source.quote, hit.ranks["vector"].score
+            )
+            for hit in hits
+            if "vector" in hit.ranks and hit.memory.key is None and not shapes_answers(hit.memory)
+        }
+        least = BESIDE_THE_BEST * max((one.probability() for one in compared.values()), default=0.0)
+        constraints = {hit.memory.memory_id for hit in hits if hit.memory.category == CONSTRAINT}
+        weaker = {
+            memory_id
+            for memory_id, one in compared.items()
+            if one.probability() < least and not (one.topic and memory_id in constraints)
+        }
+        return {hit.memory.memory_id for hit in hits} - weaker
 
     def find_nearest(self, hits: Sequence[Hit], most: int) -> list[Hit]:
         """Return the `most` nearest of `hits` that are no noise beside a choice, a plan or a draft; none for another
@@ -256,27 +287,27 @@ class ParsedRequest:
         """Return True if `content` could change the answer; it is stored under `key`, quotes `quote`, and has this
         cosine to the request (None: unknown).
         """
-        if key in SHAPES_ANSWERS or _shapes_answers(content, category):
+        if _shapes_answers(content, key, category):
             return True
         if self.is_small_talk:
             return False
         if self._is_elsewhere(content):
             return False
+        alike = self._compare(content, key, quote, 0.0 if cosine is None else cosine)
+        if category == IDENTITY and not alike.has_in_common:
+            return cosine is not None and cosine >= ALIKE
+        # A value under a key is too short to be like anything, and its topics are wide: a diet is a matter of health.
+        if self.wants_choice and key is None and cosine is not None:
+            return alike.probability() >= LEAST and (cosine >= MIN_UNKNOWN or alike.has_in_common)
+        if alike.shared or (alike.touched if key is None else alike.topic):
+            return True
+        least = ALIKE if not alike.no_topic else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
+        return cosine is not None and cosine >= least
+
+    def _compare(self, content: str, key: str | None, quote: str | None, cosine: float) -> RequestSimilarity:
         ruled = rule_subject(content)
         said = _words(" ".join((without_acts(content) if ruled is None else ruled, (key or "").replace("_", " "))))
         topics = topics_of_memory(said | _words(quote or ""), key)
-        if category == IDENTITY and self.words.isdisjoint(said) and self.topics.isdisjoint(topics):
-            return cosine is not None and cosine >= ALIKE
-        # A value under a key is too short to be like anything.
-        if self.wants_choice and key is None and cosine is not None:
-            compared = self._compare_words(said, topics, cosine)
-            return compared.probability() >= LEAST and (cosine >= MIN_UNKNOWN or compared.has_in_common)
-        if self.words & said:
-            return True
-        alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
-        return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
-
-    def _compare_words(self, said: frozenset[str], topics: frozenset[str], cosine: float) -> RequestSimilarity:
         return RequestSimilarity(
             cosine=cosine,
             shared=len(self.words & said),
@@ -298,8 +329,14 @@ class ParsedRequest:
         return bool(topics) and self.topics.isdisjoint(topics) and self.words.isdisjoint(words)
 
 
-def _shapes_answers(content: str, category: str | None) -> bool:
-    return category in ("preference", "instruction") and _ABOUT_ANSWERS.search(content) is not None
+def shapes_answers(memory: Memory) -> bool:
+    """Return True if every answer depends on the memory: it says how to answer, not what."""
+    return _shapes_answers(memory.content, memory.key, memory.category)
+
+
+def _shapes_answers(content: str, key: str | None, category: str | None) -> bool:
+    worded = category in ("preference", "instruction") and _ABOUT_ANSWERS.search(content) is not None
+    return key in SHAPES_ANSWERS or worded
 
 
 def _words(text: str) -> frozenset[str]:
@@ -310,7 +347,7 @@ def _stem_words(words: Iterable[str]) -> list[str]:
     return terms(" ".join(words))
 
 
-PERSONAL = frozenset({"preference", "constraint", IDENTITY})
+PERSONAL = frozenset({"preference", CONSTRAINT, IDENTITY})
 """Categories on which a choice, a plan or a draft can depend."""
 LONGEST = 300
 """Maximum length, in characters, of a statement; a longer text is outside the classifier's training."""

@@ -139,3 +139,26 @@ def test_who_somebody_is_counts_for_what_it_is_about_alone(
     told_of_oneself = hit(content, key, cosine=0.24, category="identity")
     assert ask.depends_on(told_of_oneself) is depends
     assert bool(ask.find_concerned([told_of_oneself])) is depends
+
+
+def test_beside_what_surely_matters_a_topic_in_common_says_little() -> None:
+    told_of = [
+        ("fish", "I'm a vegetarian, but I eat fish.", 0.42, "preference"),
+        ("coffee", "I drink my coffee black.", 0.05, "preference"),
+        ("walnuts", "My husband is allergic to walnuts.", 0.03, "constraint"),
+        ("knee", "I have a bad knee.", 0.08, "constraint"),
+        ("short", "Keep your answers short.", 0.01, "preference"),
+    ]
+    hits = [hit(content, cosine=cosine, category=category) for _, content, cosine, category in told_of]
+    named = [
+        replace(one, memory=replace(one.memory, memory_id=name)) for one, (name, *_) in zip(hits, told_of, strict=True)
+    ]
+    ask = ParsedRequest.from_text("What shall I cook tonight?")
+    assert ask.find_concerned(named) == {"fish", "walnuts", "short"}
+    assert "coffee" in ask.find_concerned([one for one in named if one.memory.memory_id != "fish"])
+
+
+def test_a_diet_under_a_key_says_nothing_of_sport() -> None:
+    diet = hit("vegetarian", "diet", cosine=0.2)
+    assert not ParsedRequest.from_text("Sign me up for a sports course.").depends_on(diet)
+    assert ParsedRequest.from_text("Book me a table for two.").depends_on(diet)

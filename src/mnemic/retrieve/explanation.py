@@ -9,13 +9,14 @@ from types import MappingProxyType
 
 from mnemic.language.questions.question_words import content_words
 from mnemic.language.text.analyse import terms
+from mnemic.retrieve.answer_judgement import ANSWERED
 from mnemic.retrieve.policy_candidates import PINNED, PREFERENCE_BIAS
 from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Origin, Rank
 
 WORDS = 3
 """Maximum words of the query that are named."""
-CLOSE = 0.35
+CLOSE = 0.5
 """Cosine from which on a memory is called close in meaning."""
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
@@ -48,9 +49,13 @@ _AGAINST: Mapping[str, str] = MappingProxyType(
     }
 )
 """Meaning of a signal that moves a memory down."""
+_LEAST: Mapping[str, float] = MappingProxyType({"judge": ANSWERED})
+"""Score above which a signal is told where not every score above 0 says it: the judge also scores what is no answer."""
 PINNED_BY_POLICY = "belongs into every answer"
 DEPENDED_ON = "the answer could depend on it"
 _NEWEST = "among the newest"
+_FAR = "loosely related in meaning"
+_NO_OTHER = (f"{_NEWEST}; ", f"{_FAR}; ")
 _SAID_BY, _IMPORTED = "said by ", "imported"
 _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
@@ -73,12 +78,16 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     day = memory.happened_at
     speaker = _speaker(memory)
     said = f"{_IMPORTED}, dated" if speaker is None else f"{_SAID_BY}{speaker} on"
-    return "; ".join([*(parts or [_NEWEST]), f"{said} {_day(day.date())}"])
+    return "; ".join(
+        [*(parts or [_FAR if "vector" in ranks and "recency" not in ranks else _NEWEST]), f"{said} {_day(day.date())}"]
+    )
 
 
 def as_depended_on(sentence: str) -> str:
     """Return the sentence of a hit that is shown because the answer could depend on it."""
-    rest = sentence.removeprefix(f"{PINNED_BY_POLICY}; ").removeprefix(f"{_NEWEST}; ")
+    rest = sentence.removeprefix(f"{PINNED_BY_POLICY}; ")
+    for nothing in _NO_OTHER:
+        rest = rest.removeprefix(nothing)
     return f"{DEPENDED_ON}; {rest}"
 
 
@@ -131,7 +140,7 @@ def _words_of(keywords: str) -> list[tuple[str, list[str]]]:
 
 
 def _signs(ranks: Mapping[str, Rank]) -> list[str]:
-    found = [phrase for name, phrase in _SIGNS.items() if name in ranks and ranks[name].score > 0]
+    found = [phrase for name, phrase in _SIGNS.items() if name in ranks and ranks[name].score > _LEAST.get(name, 0.0)]
     return found + [phrase for name, phrase in _AGAINST.items() if name in ranks and ranks[name].score < 0]
 
 

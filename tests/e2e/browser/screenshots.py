@@ -79,11 +79,11 @@ CROWD = {
 """What people say in the last two months, in turn, more and more often."""
 CROWD_DAYS = 59
 CALLED = {
-    ("POST", "/v1/context"): (2310, 0.043, 0.3, 0),
-    ("POST", "/v1/search"): (1284, 0.018, 0.5, 0),
-    ("POST", "/v1/capture"): (642, 0.42, 1.05, 7),
-    ("POST", "/v1/memories"): (88, 0.031, 0.4, 0),
-    ("GET", "/v1/profile"): (164, 0.012, 0.4, 0),
+    ("POST", "/v1/context"): (58, 0.034, 0.4, 0),
+    ("POST", "/v1/search"): (74, 0.018, 0.5, 0),
+    ("POST", "/v1/capture"): (96, 0.42, 1.05, 2),
+    ("POST", "/v1/memories"): (24, 0.031, 0.4, 0),
+    ("GET", "/v1/profile"): (61, 0.012, 0.4, 0),
     ("POST", "/v1/remember"): (9, 0.9, 0.4, 0),
 }
 """How often the service was called before anybody looks, the seconds of half the calls, their spread, and failures."""
@@ -153,10 +153,10 @@ def called() -> Meter:
             took, status = int(1e9 * chance.lognormvariate(math.log(half), spread)), 503 if at < failed else 200
             meter.on_end(Observation(method=method, route=route, status=status, began=0, ended=took))
     meter.degraded.labels("vector").inc(4)
-    meter.searches.labels("found").inc(3381)
-    meter.searches.labels("empty").inc(213)
-    meter.model_calls.labels("default").inc(642)
-    for direction, tokens in (("in", 411_870), ("out", 38_204)):
+    meter.searches.labels("found").inc(124)
+    meter.searches.labels("empty").inc(8)
+    meter.model_calls.labels("default").inc(96)
+    for direction, tokens in (("in", 61_580), ("out", 5_712)):
         meter.model_tokens.labels("default", direction).inc(tokens)
     return meter
 

@@ -65,7 +65,7 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
     await expect(page.locator("ins")).to_contain_text("every flight.")
     await page.get_by_role("status").get_by_role("button", name="Undo").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("I prefer aisle seats on long flights.")
-    await page.get_by_role("button", name="Go back to version 2").click()
+    await page.get_by_role("button", name="Use this version: 2").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("I prefer aisle seats on every flight.")
     await expect(page.get_by_role("status").get_by_role("button", name="Undo")).to_be_visible()
 

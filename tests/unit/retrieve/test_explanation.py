@@ -38,6 +38,9 @@ def memory(
     [
         ({"keyword": 2.0, "vector": 0.6}, "relevance", "matches 'Lisbon' and 'sister'; close in meaning; "),
         ({"vector": 0.2, "recency": 1.0}, "relevance", "among the newest; "),
+        ({"vector": 0.4}, "relevance", "loosely related in meaning; "),
+        ({"vector": 0.6, "judge": 0.9}, "relevance", "close in meaning; is read as an answer; "),
+        ({"vector": 0.6, "judge": 0.4}, "relevance", "close in meaning; "),
         ({"graph": 0.5}, "relevance", "mentions what the question names; "),
         ({"learned": 0.1}, "relevance", "moved up by what is around it; "),
         ({"learned": -0.1, "vector": 0.6}, "relevance", "close in meaning; "),

@@ -3,7 +3,6 @@
 import { call } from "./api.js";
 import { attempt, button, sureToForget } from "./components.js";
 import { el, svg } from "./dom.js";
-import { linkTo } from "./page-list.js";
 import { rating } from "./rating.js";
 
 /** Whether somebody may change a memory. */
@@ -30,13 +29,10 @@ export function opener(node, text) {
   return more;
 }
 
-/** All that can be done with a memory that was found or used, behind one button. `rated`: what was said of it before. */
+/** All that can be done with a memory that was found or used, behind one button; its sentence leads to its page. `rated`: what was said of it before. */
 export function acts(memory, node, rated, done, may = true) {
-  return [opener(node, memory.content), el("div", { class: "acts" }, rating(memory, rated), page(memory), may && changes(memory, node, done))];
+  return [opener(node, memory.content), el("div", { class: "acts" }, rating(memory, rated), may && changes(memory, node, done))];
 }
-
-/** The way to a memory's own page. */
-export const page = (memory) => el("a", { class: "button quiet", href: linkTo("memory", memory.memory_id) }, "Open");
 
 /** The words become a field where they stand; Escape leaves them as they were. */
 function correct(node, path, memory, done) {

@@ -97,7 +97,7 @@ export function provenance(memory, user = "the user", ...first) {
     origin !== "said by you" && el("span", {}, origin),
     happened || when(memory.updated_at),
     memory.trust !== "high" && el("span", {}, `${percent(memory.confidence)} sure`),
-    memory.kind !== "long_term" && el("span", {}, memory.category === "message" ? "message" : kindWords(memory.kind)),
+    memory.kind !== "long_term" && el("span", {}, topic(memory.category === "message" ? "message" : kindWords(memory.kind))),
     memory.key && !memory.key.includes(":") && el("span", {}, topic(memory.key)),
   );
 }

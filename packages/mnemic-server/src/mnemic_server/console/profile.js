@@ -1,7 +1,7 @@
 /** What holds now of the person who is signed in, in groups: each sentence with its proof and age, corrected in place. */
 
 import { call } from "./api.js";
-import { changes, opener, page } from "./acts.js";
+import { changes, opener } from "./acts.js";
 import { ask, attempt, button, empty, linked, when } from "./components.js";
 import { el, several } from "./dom.js";
 import { counted, day, originWords, sentence } from "./labels.js";
@@ -25,7 +25,7 @@ export function profile(who, signal) {
   const words = el("input", { type: "search", name: "known", autocomplete: "off", placeholder: "Search your memories", "aria-label": "Search your memories" });
   const chosen = new Map(), short = el("div", { hidden: true }), count = el("p", { class: "quiet", role: "status" });
   const bulk = button("Forget the chosen", () => forgetAll(chosen, fill), { kind: "danger", hidden: true });
-  const many = button("Select", () => choosing(!body.classList.contains("choosing")), { kind: "quiet", "aria-pressed": "false" });
+  const many = button("Select", () => choosing(!body.classList.contains("choosing")), { "aria-pressed": "false" });
   const choosing = (on) => {
     body.classList.toggle("choosing", on);
     many.setAttribute("aria-pressed", String(on));
@@ -84,7 +84,7 @@ function row(line, isChosen, choose, fill) {
   const node = el("li", { class: "known" });
   node.append(box, linked(memory, text), opener(node, text),
     el("p", { class: "meta" }, said, origin !== "said by you" && el("span", {}, origin), dated(memory), memory.supersedes.length > 0 && before(path, memory.supersedes.length)),
-    el("div", { class: "actions" }, page(memory), changes(memory, node, fill, text)));
+    el("div", { class: "actions" }, changes(memory, node, fill, text)));
   return node;
 }
 
@@ -93,7 +93,7 @@ const age = ({ memory }) => Date.parse(memory.valid_from ?? memory.occurred_at ?
 /** When it is to be, since when it holds, or how old it is. */
 function dated(memory) {
   if (memory.occurred_at && new Date(memory.occurred_at) > new Date()) return el("span", {}, `on ${day(memory.occurred_at)}`);
-  return memory.valid_from ? el("span", {}, `since ${day(memory.valid_from)}`) : when(memory.occurred_at ?? memory.updated_at);
+  return el("span", {}, memory.valid_from ? `since ${day(memory.valid_from)}` : several("said ", when(memory.occurred_at ?? memory.updated_at)));
 }
 
 /** What it said before, read when it is opened. */

@@ -15,7 +15,7 @@ export function rating(memory, now = "none") {
     now = next;
     each.forEach(([node, value]) => node.setAttribute("aria-pressed", String(value === now)));
   };
-  const each = [["Helpful", "useful"], ["Not helpful", "wrong"]].map(([label, verdict]) => [button([svg("svg", { class: `icon is-${verdict}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: THUMB })), el("span", {}, label)], () => rate(verdict), { kind: "quiet", "aria-pressed": String(verdict === now), "aria-label": `${label}: ${memory.content}` }), verdict]);
+  const each = [["Helpful", "useful"], ["Not helpful", "wrong"]].map(([label, verdict]) => [button([svg("svg", { class: `icon is-${verdict}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: THUMB })), el("span", {}, label)], () => rate(verdict), { kind: "quiet", "aria-pressed": String(verdict === now), title: label, "aria-label": `${label}: ${memory.content}` }), verdict]);
   return el("span", { class: "rating" }, each.map(([node]) => node));
 }
 

@@ -5,23 +5,24 @@ import { masked } from "./components.js";
 import { day, statusWords } from "./labels.js";
 import { linkTo } from "./page-list.js";
 
-/** @typedef {{text: string, link: string | null, status: string, from: number, until: number | null}} Span */
+/** @typedef {{text: string, link: string | null, status: string, from: number, until: number | null, act?: any}} Span `act`: the button beside it */
 
 /** @param {Span[]} spans newest first; `until` null: it holds */
 export function timeline(spans) {
   const now = Date.now(), first = Math.min(...spans.map((span) => span.from)), last = Math.max(now, ...spans.map((span) => span.until ?? 0));
   const across = (moment) => (100 * (moment - first)) / Math.max(1, last - first);
-  return several(el("ol", { class: "spans" }, spans.map(({ text, link, status, from, until }) => el("li", { class: `span-${status}` },
+  return several(el("ol", { class: "spans" }, spans.map(({ text, link, status, from, until, act }) => el("li", { class: `span-${status}` },
     link ? el("a", { class: "content", href: link }, masked(text)) : el("span", { class: "content" }, masked(text)),
     el("span", { class: "quiet" }, until ? `${day(from)} to ${day(until)}` : `since ${day(from)}`, status !== "active" && status !== "superseded" && `, ${statusWords(status)}`),
-    svg("svg", { viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: 100, height: 1 }), svg("rect", { class: "held", x: across(from), width: Math.max(1, across(until ?? now) - across(from)), height: 1 }))))),
+    svg("svg", { viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { width: 100, height: 1 }), svg("rect", { class: "held", x: across(from), width: Math.max(1, across(until ?? now) - across(from)), height: 1 })), act))),
     el("p", { class: "axis", "aria-hidden": "true" }, el("span", {}, day(first)), el("span", {}, last > now ? day(last) : "today")));
 }
 
-/** The spans of a memory: what took its place, its versions, and what it took the place of. */
-export function spansOf(versions, earlier, later) {
-  const other = (one) => ({ ...spanOf(one), link: linkTo("memory", one.memory_id) });
-  return [...later.toReversed().map(other), ...versions.map((version, at) => spanOf(version, versions[at + 1])).toReversed(), ...earlier.map(other)];
+/** The spans of a memory: what took its place, its versions, and what it took the place of; the newest version stands above as the title. `again`: the memory that can be used again, and the button for it. */
+export function spansOf(versions, earlier, later, again = null) {
+  const other = (one) => ({ ...spanOf(one), link: linkTo("memory", one.memory_id), act: one === again?.memory && again.act });
+  const own = versions.map((version, at) => spanOf(version, versions[at + 1])).toReversed();
+  return [...later.toReversed().map(other), { ...own[0], text: later.length > 0 ? "This one" : "Now" }, ...own.slice(1), ...earlier.map(other)];
 }
 
 /** Of one version: it held until it says so, until the next was written, or until it was closed. */

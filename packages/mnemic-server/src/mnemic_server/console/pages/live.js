@@ -6,7 +6,7 @@ import { el, several } from "../dom.js";
 import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { ratings } from "../rating.js";
-import { counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
+import { ALONG, counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
 const KINDS = [["long_term", "a fact: true until changed"], ["episodic", "an event"]];
@@ -76,7 +76,7 @@ export function show({ signal }) {
   words.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && (event.preventDefault(), send()));
   const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), send()) } },
     field("A message", words, several(el("span", { class: "keys" }, "Enter sends it. "), "It is kept until you undo it.")), preview,
-    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send")), exact.node);
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Send"), exact.node));
   const tries = el("div", { class: "tries" }, TRY.map((text) => button(text, () => (words.value = text, words.focus(), words.dispatchEvent(new Event("input"))), { kind: "quiet" })));
   read.append(el("div", { class: "panel" }, empty("Say something", "What is read from it, what it replaces, what is held back, and the text that a model would get appear here. Or take one of these:", tries)));
   const talk = el("div", { class: "talk" }, el("div", { class: "stack" }, el("div", { class: "panel" }, form, said), held), el("div", { class: "stack" }, read, gets));
@@ -201,23 +201,28 @@ function requests(asked, changed) {
 /** Entries shown at once of what a model gets. */
 const MOST = 3;
 
-/** What a model gets with a message: its tokens, and the memory behind each entry. */
+/** What a model gets with a message: its tokens, and the memory behind each entry. `fresh`: what was read from the message itself, and stands above. */
 async function block(query, signal, fresh, changed) {
   const made = await call("POST", "/v1/context", { body: { query }, signal });
   if (!made.text) return el("p", { class: "quiet" }, "Nothing: no memory bears on it.");
   const [{ runs }, rated] = await Promise.all([call("GET", "/v1/runs", { query: { limit: 10 }, signal }), ratings(signal)]);
   const run = runs.find((one) => one.block_sha256 === made.digest);
-  const near = (hit) => hit.relevance ?? hit.score ?? 0, entries = together(made.hits.toSorted((one, other) => near(other) - near(one)), (hit) => hit.memory).map((group) => entry(group, rated, fresh, changed));
+  const near = (hit) => hit.relevance ?? hit.score ?? 0, groups = together(made.hits.toSorted((one, other) => near(other) - near(one)), (hit) => hit.memory);
+  const known = groups.filter(([{ memory }]) => !fresh.has(memory.memory_id)), read = groups.length - known.length;
+  const [along, entries] = [true, false].map((only) => known.filter(([{ why }]) => (whyWords(why) === ALONG) === only).map((group) => entry(group, rated, changed)));
+  const folded = (some, words) => some.length > 0 && el("details", {}, el("summary", {}, words), el("ul", { class: "rows" }, some));
   return several(
-    el("p", { class: "meta" }, run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), el("span", {}, counted(entries.length, "fact")), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
-    el("ul", { class: "rows" }, entries.slice(0, MOST)),
-    entries.length > MOST && el("details", {}, el("summary", {}, `${entries.length - MOST} more`), el("ul", { class: "rows" }, entries.slice(MOST))),
+    el("p", { class: "meta" }, el("span", {}, counted(groups.length, "fact")), run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens with the words around them"), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
+    read > 0 && el("p", {}, `What was just read (${read})${entries.length > 0 ? ", and from before:" : "."}`),
+    entries.length > 0 && el("ul", { class: "rows" }, entries.slice(0, MOST)),
+    folded(entries.slice(MOST), `${entries.length - MOST} more`),
+    folded(along, `${along.length} ${ALONG}`),
     el("details", {}, el("summary", {}, "The exact text"), el("pre", { class: "block", tabindex: "0" }, made.text)));
 }
 
-/** What a model gets of one fact, why, and what can be done about it. `fresh`: what was read from the message itself. */
-function entry([{ memory, why }], rated, fresh, changed) {
+/** What a model gets of one fact that was known before, why, and what can be done about it. */
+function entry([{ memory, why }], rated, changed) {
   const node = el("li", { class: "row used" });
-  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, fresh.has(memory.memory_id) ? "just learned from this message" : whyWords(why))), ...acts(memory, node, rated.get(memory.memory_id), changed));
+  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, whyWords(why))), ...acts(memory, node, rated.get(memory.memory_id), changed));
   return node;
 }

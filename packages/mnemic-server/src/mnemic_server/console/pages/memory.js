@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, panel, sureToForget, when } from "../components.js";
+import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, narrow, panel, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
 import { counted, dateTime, day, kindWords, originWords, percent, sentence, topic } from "../labels.js";
@@ -23,12 +23,18 @@ export async function show({ argument: memoryId, who, signal }) {
   const memory = versions.at(-1);
   const called = memory.level === "user" && memory.owner === who.user ? "you" : "the user";
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
+  const before = changeable && memory.supersedes.length > 0 ? lineage.earlier[0] : null;
+  const again = before && { memory: before, act: button("Use the earlier version", () => undo(path, before), { "aria-label": `Use the earlier version: ${before.content}` }) };
+  const details = fold("Details", "key, kind, identifier", about(memory));
+  details.open = !narrow();
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
-    head(masked(sentence(memory)), several(badge(memory.status), originWords(memory.source, called, memory.owner)), changeable && [button("Edit", () => correct(path, memory), { kind: "primary" }), lineage.earlier.length > 0 && memory.supersedes.length > 0 && button("Go back", () => undo(path, lineage.earlier[0]), { title: `Go back to: ${lineage.earlier[0].content}` }), button("Forget", () => forget(path, memory), { kind: "danger" })]),
-    panel(lineage.earlier.length + lineage.later.length + versions.length > 1 ? "Now and before" : "Since when", timeline(spansOf(versions, lineage.earlier, lineage.later)), versions.length > 1 && history(path, versions, changeable)),
-    panel("Where it came from, and its use", source(memory, called, lineage, uses)),
-    el("section", { class: "panel folds" }, fold("Details", "key, kind, identifier", about(memory))),
+    head(masked(sentence(memory)), badge(memory.status), changeable && [button("Edit", () => correct(path, memory), { kind: "primary" }), button("Forget", () => forget(path, memory), { kind: "danger" })]),
+    el("div", { class: "memory-sides" },
+      panel(lineage.earlier.length + lineage.later.length + versions.length > 1 ? "Now and before" : "Since when", timeline(spansOf(versions, lineage.earlier, lineage.later, again)), versions.length > 1 && history(path, versions, changeable)),
+      el("div", { class: "stack" },
+        panel("Where it came from, and its use", source(memory, called, lineage, uses)),
+        el("section", { class: "panel folds" }, details))),
   );
 }
 
@@ -78,7 +84,7 @@ function seen(uses) {
 
 function history(path, versions, changeable) {
   const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
-  const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version, versions.at(-1).version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
+  const again = (version) => changeable && version !== versions.at(-1) && button("Use this version", () => rollback(path, version.version, versions.at(-1).version), { kind: "quiet", "aria-label": `Use this version: ${version.version}` });
   return several(
     el("h3", {}, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
@@ -99,7 +105,7 @@ async function rollback(path, version, now = null) {
 }
 
 async function undo(path, earlier) {
-  const sure = await ask("Go back to what it said before?", several(el("blockquote", {}, masked(earlier.content)), el("p", {}, "This is in use again, and the memory of now is closed. Both stay in the history.")), { act: "Go back" });
+  const sure = await ask("Use the earlier version?", several(el("blockquote", {}, masked(earlier.content)), el("p", {}, "This is in use again, and the memory of now is closed. Both stay in the history.")), { act: "Use it" });
   if (sure && (await attempt(() => call("POST", `${path}/undo`), "Restored."))) reload();
 }
 

@@ -25,8 +25,14 @@ export async function show({ who, signal }) {
       remembered.node,
       fold("What may be kept", "allow or refuse a topic", allowed),
       fold("Who can open it", keys.length === 0 ? "your sign-in" : counted(keys.length, "key"), opening(keys)),
-      subject && fold("Erase everything", "cannot be undone; you get a proof", erasure(who, anew))),
+      subject && ending("Erase everything", "cannot be undone; you get a proof", erasure(who, anew))),
   );
+}
+
+function ending(...what) {
+  const part = fold(...what);
+  part.classList.add("ending");
+  return part;
 }
 
 function held(who) {

@@ -4,10 +4,10 @@ import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { button, empty, head, linked, panel, provenance } from "../components.js";
+import { button, empty, head, linked, narrow, panel, provenance } from "../components.js";
 import { firstSteps } from "../profile.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { ago, counted, lasting, listWords, number, percent, size, spaced } from "../labels.js";
+import { ago, counted, listWords, number, percent, size, spaced } from "../labels.js";
 
 /** From how many memories on they are examined only when it is asked for: every one of them is read. */
 const MANY = 5000;
@@ -19,16 +19,17 @@ const ENOUGH = 20;
 /** @param {any} context */
 export async function show({ who, query, signal }) {
   const body = el("div", { class: "stack" }), operator = who.roles.includes("operator");
-  const found = el("div", { "aria-live": "polite" }), days = query.get("days") === "7" ? 7 : 30;
-  const draw = async () => body.replaceChildren(operator ? await installation(who, signal, found, days) : await own(who, signal));
+  const found = el("div", { "aria-live": "polite" }), days = query.get("days") === "7" ? 7 : 30, period = el("div", { class: "period" });
+  const draw = async () => body.replaceChildren(operator ? await installation(signal, found, days, period) : await own(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
   const span = (of) => el("a", { class: "button quiet", href: linkTo("overview", null, { days: String(of) }), "aria-current": of === days && "true" }, `${of} days`);
   if (!operator) return several(head("Overview", "What is known about you, and what is new."), body);
-  return several(head("Overview", `${who.tenant === "default" ? "The" : `${who.tenant}: the`} last ${days} days, compared with the ${days} before.`, el("div", { class: "either", role: "group", "aria-label": "Period" }, span(7), span(30))), body);
+  period.append(el("div", {}, el("h2", {}, "Memory in use"), el("p", { class: "quiet" }, `The last ${days} days, compared with the ${days} before.`)), el("div", { class: "either", role: "group", "aria-label": "Period" }, span(7), span(30)));
+  return several(head("Overview", who.tenant === "default" ? "What is wrong, what memory does, and how fast it answers." : `All of ${who.tenant}.`), body);
 }
 
-async function installation(who, signal, found, span) {
+async function installation(signal, found, span, period) {
   const [state, days, { quotas }, { webhooks }] = await Promise.all([
     call("GET", "/v1/overview", { signal }),
     call("GET", "/v1/overview/days", { query: { days: span }, signal }),
@@ -37,11 +38,12 @@ async function installation(who, signal, found, span) {
   ]);
   const total = sum(Object.values(state.held), "rows");
   if (found.childElementCount === 0) {
-    if (total > MANY) found.append(button("Examine the memories", () => examine(found, signal)));
-    else examine(found, signal);
+    if (total > MANY) found.append(button("Examine the memories", () => examine(found, signal, null)));
+    else examine(found, signal, { total, waiting: state.waiting });
   }
   return several(
     panel("What needs attention", wrong(state, quotas, webhooks), found),
+    period,
     figures(state, total, days),
     activityCharts(days),
     panel("Calls", answered(state.process)));
@@ -86,7 +88,7 @@ function change(now, before, better = 0, words = number) {
 function figures({ held, waiting }, total, { days, period: now, period_before: before }) {
   const each = (one) => (one?.used ? Math.round(one.tokens / one.used) : null), some = now.used > 0;
   return el("div", { class: "tiles" },
-    tile("Memories held", number(total), [`${number(now.written)} new `, change(now.written, before?.written, 0, null)], waiting > 0 ? `${number(waiting)} wait for review` : size(sum(Object.values(held), "bytes"))),
+    tile("Memories held", number(total), `${number(now.written)} new${before ? `, ${now.written > before.written ? "up from" : now.written < before.written ? "down from" : "as many as"} ${number(before.written)}` : ""}`, waiting > 0 ? `${number(waiting)} wait for review` : size(sum(Object.values(held), "bytes"))),
     tile("Prompts with memory", number(now.used), change(now.used, before?.used), some ? `${number(Math.round(now.used / days.length))} a day` : "none yet"),
     tile("Tokens per prompt", some ? number(each(now)) : "–", change(each(now), each(before), -1), some && `${number(now.tokens)} in all`),
     tile("Time per prompt", some ? milliseconds(now.typical_ms) : "–", some && change(now.typical_ms, before?.typical_ms, -1, milliseconds), now.used >= ENOUGH && `slowest 5%: ${milliseconds(now.slow_ms)}`));
@@ -94,32 +96,38 @@ function figures({ held, waiting }, total, { days, period: now, period_before: b
 
 /** What does not work, is behind, full or slow, in sentences; said also when all is well. */
 function wrong({ process, projections, waiting }, quotas, webhooks) {
-  const requests = process.requests, failed = requests["5xx"] ?? 0, calls = judged(process.latency), span = `in ${lasting((Date.now() - Date.parse(process.since)) / 1000)}`;
+  const requests = process.requests, failed = requests["5xx"] ?? 0, calls = judged(process.latency), searches = process.searches.found + process.searches.empty;
   const others = failed - sum(calls.filter((one) => one.named), "failed");
   const lines = [
-    ...calls.filter((one) => one.named && one.failed > 0).map((one) => bad(`${one.name}: ${number(one.failed)} of ${number(one.count)} failed (${(100 * one.failed / one.count).toFixed(1)}%) ${span}.`)),
+    ...calls.filter((one) => one.named && (one.failed > 0 || one.slow)).map(trouble),
     others > 0 && bad(`${number(others)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`),
-    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed ${counted(count, "time")} ${span}; the other ways answered alone.`)),
+    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed ${searches >= count ? `in ${number(count)} of ${counted(searches, "search", "searches")}` : counted(count, "time")}; the other ways answered alone.`)),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
-    ...calls.filter((one) => one.named && one.slow).map((one) => several(el("span", {}, `${one.name} is slow: 1 in 20 takes over ${milliseconds(one.p95_ms)}.`), below())),
-    waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", "See"),
-    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "See"))),
-    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "See")),
+    waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", `Review ${number(waiting)}`),
+    ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "Quotas"))),
+    ...webhooks.filter((one) => one.disabled_at || one.failures > 0).map((one) => pointing(`The webhook ${one.label || one.url} ${one.disabled_at ? "is disabled" : `failed ${counted(one.failures, "time")}`}.`, "webhooks", "Webhooks")),
   ].filter(Boolean);
   if (lines.length === 0) return el("p", { class: "well" }, "Everything works: no failed request, no degraded part, nothing behind, nothing waiting.");
-  return el("ul", { class: "rows attention" }, lines.map((line) => el("li", {}, line)));
+  return several(el("p", { class: "sums" }, `Calls since the service started ${ago(process.since)}; the rest as it is now.`), el("ul", { class: "rows attention" }, lines.map((line) => el("li", {}, line))));
+}
+
+/** All that is wrong with one sort of call, in one sentence. */
+function trouble(one) {
+  const late = one.slow && `1 in 20 takes over ${milliseconds(one.p95_ms)}`;
+  if (one.failed === 0) return several(el("span", {}, `${one.name} is slow: ${late}.`), below());
+  return bad(`${one.name}: ${number(one.failed)} of ${number(one.count)} failed (${(100 * one.failed / one.count).toFixed(1)}%)${late ? `, and ${late}` : ""}.`);
 }
 
 /** Something that failed, worse than something that waits. */
 const bad = (words) => several(el("span", { class: "failing" }, words), below());
-const below = () => button("See", () => document.querySelector(".calls")?.closest(".panel")?.scrollIntoView(), { "aria-label": "See the calls" });
+const below = () => button("See calls", () => document.querySelector(".calls")?.closest(".panel")?.scrollIntoView());
 
 /** A sentence, and the button that leads to where something is done about it. */
 const pointing = (words, place, act) => several(el("span", {}, words), el("a", { class: "button", href: linkTo(place), "aria-label": `${act}: ${words}` }, act));
 const link = (words, place) => el("a", { href: linkTo(place) }, words);
 
-/** What a person should look at among the newest memories; read once, as it reads them all. */
-async function examine(found, signal) {
+/** What a person should look at among the newest memories; read once, as it reads them all. `held`: how many there are of every status, where all of them are read. */
+async function examine(found, signal, held) {
   found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Examining the memories…"));
   try {
     const health = await call("GET", "/v1/doctor", { signal });
@@ -129,10 +137,11 @@ async function examine(found, signal) {
       [health.junk, "memory says nothing", "memories say nothing"],
       [health.without_vector, "memory is not found by meaning: it has no vector", "memories are not found by meaning: they have no vector"],
     ].filter(([some]) => some.length > 0).map(([some, one, many]) => el("li", {}, el("span", {}, `${counted(some.length, one, many)}.`, el("span", { class: "quiet" }, " mnemic doctor names them."))));
+    const past = held ? held.total - held.waiting - health.looked_at : 0;
     const unused = health.unused.length > 0 && `; ${number(health.unused.length)} not used in 90 days`;
     found.replaceChildren(several(
       lines.length > 0 && el("ul", { class: "rows attention minor" }, lines),
-      el("p", { class: "quiet" }, `${counted(health.looked_at, "memory", "memories")} in use examined`, lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
+      el("p", { class: "quiet" }, held && `${counted(held.total, "memory", "memories")} held: ${[`${number(health.looked_at)} in use`, held.waiting > 0 && `${number(held.waiting)} waiting`, past > 0 && `${number(past)} replaced or closed`].filter(Boolean).join(", ")}. All in use examined` || `${counted(health.looked_at, "memory", "memories")} in use examined`, lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
   } catch (problem) {
     if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
   }
@@ -151,26 +160,29 @@ function judged(routes) {
 
 /** What was called since the service started, how long it took, what failed, and what the language model cost. */
 function answered({ latency, since, models, searches }) {
-  const calls = judged(latency), often = calls.filter((one) => one.count >= ENOUGH && (one.named || one.slow || one.failed > 0)), rest = calls.filter((one) => !often.includes(one));
+  const calls = judged(latency), wrong = (one) => one.slow || one.failed > 0, some = calls.filter((one) => one.count >= ENOUGH && (one.named || wrong(one)));
+  const often = narrow() && some.some(wrong) ? some.filter(wrong) : some, rest = calls.filter((one) => !often.includes(one));
   const { calls: asked, input_tokens: sent, output_tokens: got } = models, questions = searches.found + searches.empty;
   return several(
-    el("p", { class: "sums" }, `Since the service started ${ago(since)}.`),
-    often.length > 0 ? listed(often) : el("p", { class: "quiet" }, "Too few calls yet to say how fast it answers."),
-    (asked > 0 || questions >= ENOUGH) && el("ul", { class: "rows calls sums-up" },
-      asked > 0 && el("li", {}, el("span", { class: "call" }, "Language model"), el("span", {}, `${counted(asked, "call")}, ${number(sent)} tokens sent, ${number(got)} received`)),
-      questions >= ENOUGH && el("li", {}, el("span", { class: "call" }, "Questions that found something"), el("span", {}, `${percent(searches.hit_rate)} of ${number(questions)}`))),
-    rest.length > 0 && el("details", {}, el("summary", {}, `${counted(rest.length, "other call")}`), listed(rest.slice(0, 30))));
+    el("p", { class: "sums" }, `Since the service started ${ago(since)}. A prompt counts also where there was no memory to add.`),
+    el("div", { class: "calls-sides" },
+      el("div", {}, often.length > 0 ? listed(often) : el("p", { class: "quiet" }, "Too few calls yet to say how fast it answers."),
+        rest.length > 0 && el("details", {}, el("summary", {}, counted(rest.length, "other kind of call", "other kinds of call")), listed(rest.slice(0, 30)))),
+      (asked > 0 || questions >= ENOUGH) && el("dl", { class: "aside" },
+        questions >= ENOUGH && [el("dt", {}, "Searches that found something"), el("dd", {}, el("strong", {}, percent(searches.hit_rate)), ` of ${number(questions)}`)],
+        asked > 0 && [el("dt", {}, "Language model"), el("dd", {}, el("strong", {}, number(asked)), asked === 1 ? " call" : " calls", el("span", { class: "quiet" }, `${number(sent)} tokens sent, ${number(got)} received`))])));
 }
 
 const listed = (calls) => several(
-  el("p", { class: "call-head", "aria-hidden": "true" }, ["", "Calls", "Typical", "Slowest 5%"].map((name) => el("span", {}, name))),
+  el("p", { class: "call-head", "aria-hidden": "true" }, ["", "Calls", "Failed", "Typical", "Slowest 5%"].map((name) => el("span", {}, name))),
   el("ul", { class: "rows calls" }, calls.map(timed)));
 
 /** A call in a line: how often, how long, and what is wrong with it. */
 function timed(one) {
   return el("li", {},
-    el("span", { class: "call" }, one.named ? one.name : el("code", {}, one.name), one.slow && el("span", { class: "badge is-slow" }, "slow"), one.failed > 0 && el("span", { class: "badge is-failed" }, `${number(one.failed)} failed`)),
+    el("span", { class: "call" }, one.named ? one.name : el("code", {}, one.name)),
     el("span", {}, number(one.count), el("span", { class: "of" }, one.count === 1 ? " call" : " calls")),
+    el("span", { class: one.failed > 0 ? "failing" : "of" }, number(one.failed), el("span", { class: "of" }, " failed")),
     el("span", {}, el("span", { class: "of" }, "typical "), milliseconds(one.p50_ms)),
     el("span", { class: one.slow ? "is-worse" : null }, one.count >= ENOUGH && [el("span", { class: "of" }, "slowest 5% "), milliseconds(one.p95_ms)]));
 }

@@ -219,7 +219,7 @@ function because(memory, against) {
   if (against.length === 0) return reason("Contradicts nothing that is known.", "Approving puts it to use.");
   const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
   const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0 && el("strong", {}, `“${dropped.join("”, “")}”`);
-  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing."));
+  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing; keeping both uses the two."));
 }
 
 const reason = (why, then) => el("div", {}, el("h2", {}, why), el("p", { class: "quiet" }, then));

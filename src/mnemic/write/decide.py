@@ -714,9 +714,11 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     """Return True if a memory is about a later time than the draft. One made before the draft in the same session is
     not, even if the draft is about an earlier day: "We have two children", "Our third was born on Monday".
     """
-    said, known_said = draft.candidate.occurred_at, memory.occurred_at
+    said, known_said, today = draft.candidate.occurred_at, memory.occurred_at, draft.now.date()
     if draft.candidate.source.quote and memory.source.quote and said and known_said and said < known_said:
-        return True  # both are of the time at which they were said, whichever was read first
+        # Both are of the time at which they were said, whichever was read first, unless their words name another.
+        if not any(_names_time(text, today) for text in (draft.candidate.content, memory.content)):
+            return True
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):
         return False
@@ -724,7 +726,7 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
         return False
     # Of a memory without a date only its place in the order is known, and a statement with a date came after it.
     undated = memory.occurred_at is None and memory.valid_from is None
-    return not (undated and _names_time(draft.candidate.content, draft.now.date()))
+    return not (undated and _names_time(draft.candidate.content, today))
 
 
 def _is_long_before(memory: Memory, draft: Draft) -> bool:

@@ -34,12 +34,14 @@ def _until(met: Callable[[], bool], what: str) -> None:
 
 
 class ValkeyServer(OneProcess):
-    """One server on a port of the loopback, which keeps nothing on disk: `start`, then `url`, and in the end `stop`."""
+    """One server on a port of the loopback, which keeps nothing on disk: `start`, then `url`, and in the end `stop`.
+    One that is `clustered` listens for the others on a second port.
+    """
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, clustered: bool = False) -> None:
         super().__init__("vk")
-        self.port = 0
-        self._options = options
+        self.port = self.bus = 0
+        self._options, self._clustered = options, clustered
 
     @property
     def url(self) -> str:
@@ -51,9 +53,9 @@ class ValkeyServer(OneProcess):
 
     def start(self) -> None:
         """Start the server, for the first time or again on its port, and return once it answers."""
-        ports = [self.port] if self.port else [free_port() for _ in range(5)]
-        for port in ports:
-            self.port = port
+        # What was free a moment ago may be taken by now.
+        ports = [(self.port, self.bus)] if self.port else [(free_port(), free_port()) for _ in range(5)]
+        for self.port, self.bus in ports:
             self._launch()
             _until(lambda: self._answers() or self._ended(), "Valkey")
             if not self._ended():
@@ -77,6 +79,7 @@ class ValkeyServer(OneProcess):
 
     def _launch(self) -> None:
         settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""]
+        settings += ["--cluster-port", str(self.bus)] if self._clustered else []
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [_binary(), *settings, *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/"
@@ -160,7 +163,7 @@ class ValkeyCluster:
             server.ask("CLUSTER SETSLOT", slot, "NODE", target.ask("CLUSTER MYID").decode())
 
     def _server(self) -> ValkeyServer:
-        return ValkeyServer(*self._options, "--cluster-port", str(free_port()))
+        return ValkeyServer(*self._options, clustered=True)
 
     def stop(self) -> None:
         for server in (*self.masters, *self.replicas):

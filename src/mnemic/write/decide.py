@@ -715,10 +715,10 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     not, even if the draft is about an earlier day: "We have two children", "Our third was born on Monday".
     """
     said, known_said, today = draft.candidate.occurred_at, memory.occurred_at, draft.now.date()
-    if draft.candidate.source.quote and memory.source.quote and said and known_said and said < known_said:
-        # Both are of the time at which they were said, whichever was read first, unless their words name another.
-        if not any(_names_time(text, today) for text in (draft.candidate.content, memory.content)):
-            return True
+    read_earlier = draft.candidate.source.quote and memory.source.quote and said and known_said and said < known_said
+    # Both are of the time at which they were said, whichever was read first, unless their words name another.
+    if read_earlier and not any(_names_time(text, today) for text in (draft.candidate.content, memory.content)):
+        return True
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):
         return False

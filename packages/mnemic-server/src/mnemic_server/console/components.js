@@ -73,12 +73,15 @@ export const MARKER = /(\[[A-Z][A-Z_]+#\w+\])/;
 
 /** A text with its markers as labels. @param {string} text */
 export function masked(text) {
-  return several(text.split(MARKER).map((part) => (MARKER.test(part) ? el("span", { class: "tag" }, markerWords(part)) : part)));
+  return several(text.split(MARKER).map((part) => (MARKER.test(part) ? el("span", { class: "tag" }, `${markerWords(part)} hidden`) : part)));
 }
 
-/** What a marker stands for: "card". @param {string} marker */
+const MASKED = { card: "card number", email: "mail address", phone: "phone number", secret: "password or key", iban: "bank account" };
+
+/** What a marker stands for: "card number". @param {string} marker */
 export function markerWords(marker) {
-  return spaced(marker.slice(1).split("#")[0].toLowerCase());
+  const word = marker.slice(1).split("#")[0].toLowerCase();
+  return MASKED[word] ?? spaced(word);
 }
 
 /** A memory in words that lead to its page. */

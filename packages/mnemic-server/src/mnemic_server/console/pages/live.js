@@ -170,14 +170,12 @@ function steps(written) {
     el("ol", { class: "steps" }, receipt.steps.map((step) => el("li", {}, el("strong", {}, spaced(step.name)), ` ${spaced(step.decision)} `, el("span", { class: "quiet" }, `${step.ms} ms`)))))));
 }
 
-const MASKED = { card: "card number", email: "mail address", phone: "phone number", secret: "password or key", iban: "bank account" };
-
 /** What was masked, refused, or not taken for something to keep; null: nothing was. `text`: the message with its markers. */
 function heldBack({ receipts, skipped = [], blocked = [], errors = [] }, text) {
   const empty = receipts.some((one) => one.reason === "nothing_left");
   const refused = [...blocked, ...receipts.filter((one) => ["blocked", "failed"].includes(one.outcome) && one.reason !== "nothing_left")].map((one) => `Not kept${one.key ? ` under ${spaced(one.key)}` : ""}: ${inWords(one.reason)}`);
   const lines = [
-    ...[...new Set((text.match(new RegExp(MARKER, "g")) ?? []).map(markerWords))].map((word) => `The ${MASKED[word] ?? word} was left out: it is never stored.${empty ? "" : " A placeholder stands in its place."}`),
+    ...[...new Set((text.match(new RegExp(MARKER, "g")) ?? []).map(markerWords))].map((word) => `The ${word} was left out: it is never stored.${empty ? "" : " A placeholder stands in its place."}`),
     ...refused,
     ...skipped.filter(({ reason }) => reason !== "memory_request").map(({ reason }) => `A part is not kept: ${inWords(reason)}.`),
     ...receipts.flatMap((one) => one.clamped.map((limit) => `Limited by policy: ${spaced(limit)}.`)),

@@ -92,7 +92,7 @@ class Desk {
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
-          el("span", { class: "quiet" }, el("span", { class: "short" }, shortly(one)), ` · ${percent(one.memory.confidence)}`)));
+          el("span", { class: "quiet" }, el("span", { class: "short" }, shortly(one)), el("span", {}, percent(one.memory.confidence)))));
     }));
   }
 
@@ -114,8 +114,8 @@ class Desk {
         : against.map((old) => versus(old, memory)),
       ground(memory),
       el("div", { class: "actions decide" }, sure ? [approve, reject] : [reject, approve],
-        button([key("e"), "Edit"], () => this.edit(), { "aria-keyshortcuts": "e", title: "Approve with your own words" }),
-        against.length > 0 && button([key("m"), "Keep both"], () => this.merge(), { "aria-keyshortcuts": "m", title: "Say both in one memory" })));
+        button([key("e"), "Edit"], () => this.edit(), { kind: "quiet", "aria-keyshortcuts": "e", title: "Approve with your own words" }),
+        against.length > 0 && button([key("m"), "Keep both"], () => this.merge(), { kind: "quiet", "aria-keyshortcuts": "m", title: "Say both in one memory" })));
   }
 
   open(at) {
@@ -219,7 +219,7 @@ function because(memory, against) {
   if (against.length === 0) return reason("Contradicts nothing that is known.", "Approving puts it to use.");
   const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
   const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0 && el("strong", {}, `“${dropped.join("”, “")}”`);
-  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing; keeping both uses the two."));
+  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing; keeping both says both in one."));
 }
 
 const reason = (why, then) => el("div", {}, el("h2", {}, why), el("p", { class: "quiet" }, then));

@@ -107,6 +107,12 @@ async def test_a_known_dog_that_died_is_no_passing_talk() -> None:
             assert died in after
 
 
+async def test_a_short_sentence_in_another_language_is_not_read_as_english() -> None:
+    async with walking() as walk:
+        for path, said in product(PATHS, ("J'ai acheté un piano hier.", "J'ai déménagé le piano hier.")):
+            assert said in await walk.told(said, path=path), path
+
+
 async def test_the_home_of_the_family_is_the_speakers() -> None:
     async with walking() as walk:
         for text in ("We moved to York.", "We've just moved to York.", "We moved back to York last month."):

@@ -143,25 +143,12 @@ export function nameOf(user) {
   return /^\p{L}+$/u.test(user) ? user[0].toUpperCase() + user.slice(1) : user;
 }
 
-/** Why something is sent to a model that is not about the message. */
-export const ALONG = "sent along, in case it matters";
+/** The engine's reason for what is sent to a model although it is not about the message. */
+export const DEPENDED_ON = "the answer could depend on it";
 
-/** Reasons as a person says them. @type {Array<[RegExp | string, any]>} */
-const PLAIN = [
-  ["the answer could depend on it", ALONG],
-  ["is read as an answer", ""],
-  [/^its key is .*/, ""],
-  [/^matches (.*)/, (_, /** @type {string} */ all) => wordsOf(all.replaceAll("'", "").split(/, | and /))],
-];
-
-/** "2 of your words: seat, long". @param {string[]} words */
-const wordsOf = (words) => `${words.length === 1 ? "one" : words.length} of your words: ${words.join(", ")}`;
-
-/** The reasons of a hit without who said it, which stands above. `marked`: the words of the question that are marked in it; `best`: whether it is the one that reads most like an answer. @param {string | null} told @param {{ marked?: string[], best?: boolean }} [seen] */
-export function whyWords(told, { marked = [], best = false } = {}) {
-  const shared = marked.length > 0 && wordsOf(marked);
-  const reasons = (told ?? "").split("; ").map((one) => (shared && one.startsWith("matches ") ? shared : one === "is read as an answer" && best ? "the best answer" : one));
-  return reasons.filter((one) => one && !/^(said by|imported)\b/.test(one)).map((one) => PLAIN.reduce((words, [told, plain]) => words.replace(told, plain), one)).filter(Boolean).join("; ");
+/** The reasons of a hit, in the engine's words, without who said it, which stands above. @param {string | null} told */
+export function whyWords(told) {
+  return (told ?? "").split("; ").filter((one) => one && !/^(said by|imported)\b/.test(one)).join("; ");
 }
 
 /** A key as the name of a topic: `home_city` is "Home city". @param {string} key */

@@ -6,7 +6,7 @@ import { el, several } from "../dom.js";
 import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { ratings } from "../rating.js";
-import { ALONG, counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
+import { DEPENDED_ON, counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
 const KINDS = [["long_term", "a fact: true until changed"], ["episodic", "an event"]];
@@ -207,14 +207,14 @@ async function block(query, signal, fresh, changed) {
   const run = runs.find((one) => one.block_sha256 === made.digest);
   const near = (hit) => hit.relevance ?? hit.score ?? 0, groups = together(made.hits.toSorted((one, other) => near(other) - near(one)), (hit) => hit.memory);
   const known = groups.filter(([{ memory }]) => !fresh.has(memory.memory_id)), read = groups.length - known.length;
-  const [along, entries] = [true, false].map((only) => known.filter(([{ why }]) => (whyWords(why) === ALONG) === only).map((group) => entry(group, rated, changed)));
+  const [along, entries] = [true, false].map((only) => known.filter(([{ why }]) => (whyWords(why) === DEPENDED_ON) === only).map((group) => entry(group, rated, changed)));
   const folded = (some, words) => some.length > 0 && el("details", {}, el("summary", {}, words), el("ul", { class: "rows" }, some));
   return several(
     el("p", { class: "meta" }, el("span", {}, counted(groups.length, "fact")), run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens with the words around them"), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
     read > 0 && el("p", {}, `What was just read (${read})${entries.length > 0 ? ", and from before:" : "."}`),
     entries.length > 0 && el("ul", { class: "rows" }, entries.slice(0, MOST)),
     folded(entries.slice(MOST), `${entries.length - MOST} more`),
-    folded(along, `${along.length} ${ALONG}`),
+    folded(along, `${along.length} sent along, in case it matters`),
     el("details", {}, el("summary", {}, "The exact text"), el("pre", { class: "block", tabindex: "0" }, made.text)));
 }
 

@@ -86,12 +86,8 @@ function tally(hits) {
   return names.map((name) => counted(sorts.filter(([one]) => one === name).length, name, sorts.find(([one]) => one === name)?.[1])).join(", ");
 }
 
-/** What is known first; what happened in a group of its own below. */
 function list(hits, query, who, look) {
-  const events = hits.filter(({ memory }) => memory.kind === "episodic"), known = hits.filter((hit) => !events.includes(hit));
-  const read = hits.map(({ ranks }) => ranks.judge?.score ?? 0), best = hits[read.indexOf(Math.max(...read))];
-  const group = (some) => some.length > 0 && el("ol", { class: "hits" }, some.map((hit) => el("li", {}, card(hit, query, who, look, hit === best))));
-  return several(group(known), known.length > 0 && events.length > 0 && el("h2", { class: "also" }, "Also in events"), group(events));
+  return el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query, who, look))));
 }
 
 /** Whether a hit is likely enough to be about the query; one message of a conversation says little by itself. */
@@ -114,17 +110,15 @@ function isAsked(part, query) {
   return own.length > 2 && wordsOf(query).some((word) => same(word, own) || same(own, word));
 }
 
-function card({ memory, score, relevance, why: told, ranks }, query, who, look, best) {
+function card({ memory, score, relevance, why: told, ranks }, query, who, look) {
   const shown = relevance ?? score, text = sentence(memory), node = el("article", { class: "hit" });
   const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), relevance === null || relevance === undefined ? " match" : " likely what you mean");
-  const parts = `${text} ${memory.context ?? ""}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const words = [...new Set(wordsOf(query).map((word) => parts.find((part) => isAsked(part, word))).filter(Boolean))];
   node.append(several(
     el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
     memory.status !== "active" && badge(memory.status),
     memory.context && el("p", { class: "body" }, marked(memory.category === "message" ? `In answer to: ${memory.context}` : memory.context, query)),
     provenance(memory, "you", match),
-    query && el("details", { class: "why" }, el("summary", {}, el("span", {}, el("span", {}, "Why"), " ", el("span", { class: "told" }, whyWords(told, { marked: words, best })))), why(score, ranks)),
+    query && el("details", { class: "why" }, el("summary", {}, el("span", {}, el("span", {}, "Why"), " ", el("span", { class: "told" }, whyWords(told)))), why(score, ranks)),
     acts(memory, node, ratedAs(ranks), look, mayChange(memory, who))));
   return node;
 }

@@ -23,44 +23,24 @@ from mnemic.inject.messages import (
     text_of,
     user_text_of,
 )
+from mnemic.maintenance.background_capture import TurnEngine
 from mnemic.requests import Run
 from mnemic.types import (
     PARTICIPANT,
     Actor,
     AttachedFile,
-    Candidate,
     ConversationReceipts,
     JsonValue,
     Message,
     Origin,
-    WriteReceipt,
 )
 from mnemic.types.memory import MESSAGE_ROLES
 
 if TYPE_CHECKING:
-    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.types.trace import RunReport
 
 Said = str | Message | Mapping[str, Any]
 _Made = TypeVar("_Made")
-
-
-class CaptureEngine(Protocol):
-    """The parts of `MemoryEngine` that remembering uses."""
-
-    @property
-    def extractor(self) -> Extractor:
-        """The extractor of the facts in messages."""
-
-    @property
-    def gateway(self) -> MemoryGateway:
-        """The gateway that every write and every search passes."""
-
-    async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
-        """Run one turn with a message that is extracted already."""
-
-    async def add_many(self, candidates: Sequence[Candidate], *, actor: Actor) -> Sequence[WriteReceipt]:
-        """Remember many things."""
 
 
 def messages_of(given: Said | Sequence[Said], *, session: str | None, user: str | None = None) -> list[Message]:
@@ -171,7 +151,7 @@ def _moment(given: Mapping[str, Any]) -> datetime | None:
 
 
 async def remember(
-    engine: CaptureEngine,
+    engine: TurnEngine,
     messages: Said | Sequence[Said],
     *,
     actor: Actor,
@@ -205,7 +185,7 @@ def _failure(reason: str) -> MnemicError:
 
 
 async def captured_each(
-    engine: CaptureEngine, given: Sequence[Said], *, actor: Actor, idempotency_keys: Sequence[str | None] | None
+    engine: TurnEngine, given: Sequence[Said], *, actor: Actor, idempotency_keys: Sequence[str | None] | None
 ) -> list[RunReport | None]:
     """Return a report in the place of each message; see `MemoryEngine.capture_many`. Raises InvalidInput
     (`idempotency_keys`) if there is not one key for each message.
@@ -248,7 +228,7 @@ class _NoLog:
 
 
 async def capture_messages(
-    engine: CaptureEngine,
+    engine: TurnEngine,
     messages: Sequence[Message],
     *,
     actor: Actor,
@@ -284,7 +264,7 @@ async def capture_messages(
 class _Capture:
     """Writes of a capture of several messages that have been read."""
 
-    engine: CaptureEngine
+    engine: TurnEngine
     actor: Actor
     extractor: Extractor
     keys: Sequence[str | None]
@@ -310,7 +290,7 @@ class _Capture:
 
 
 async def captured_after(
-    engine: CaptureEngine,
+    engine: TurnEngine,
     message: Message,
     before: Sequence[Message] | None,
     *,

@@ -188,13 +188,8 @@ _OUTAGE = 2
 """Failures in a row, of an early and of the newest window, that mean an outage."""
 
 
-class CaptureEngine(Protocol):
-    """Parts of the engine that a background reader works with."""
-
-    store: RecordStore
-    clock: Clock
-    watchers: Watchers
-    background_seconds: float
+class TurnEngine(Protocol):
+    """The parts of `MemoryEngine` that remembering uses."""
 
     @property
     def extractor(self) -> Extractor:
@@ -209,6 +204,15 @@ class CaptureEngine(Protocol):
 
     async def add_many(self, candidates: Sequence[Candidate], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Remember many things."""
+
+
+class CaptureEngine(TurnEngine, Protocol):
+    """The further parts that a background reader works with."""
+
+    store: RecordStore
+    clock: Clock
+    watchers: Watchers
+    background_seconds: float
 
     async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
         """Store the messages themselves."""

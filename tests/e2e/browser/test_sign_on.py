@@ -46,7 +46,7 @@ async def test_one_signs_in_at_the_provider_and_out_again(
     await there.click()
     await page.get_by_role("link", name="Agree").click()
     await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
-    await expect(page.locator(".whoami")).to_contain_text("Ana")
+    await expect(page.locator(".whoami")).to_contain_text("ana")
     cookies = {cookie["name"]: cookie for cookie in await context.cookies()}
     assert COOKIE not in cookies
     assert cookies["mnemic_session"]["httpOnly"]

@@ -2,7 +2,6 @@
 
 import { session, signOut, whenSignedOut } from "./api.js";
 import { el, svg } from "./dom.js";
-import { nameOf } from "./labels.js";
 import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./components.js";
 import { GROUPS, mayOpen, pageAt } from "./page-list.js";
@@ -91,7 +90,7 @@ function sidebar() {
     el(
       "div",
       { class: "whoami" },
-      el("p", {}, el("strong", {}, who.user === null ? "An application" : nameOf(who.user)), who.tenant !== "default" && el("span", { class: "quiet" }, who.tenant)),
+      el("p", {}, el("strong", {}, who.user ?? "An application"), who.tenant !== "default" && el("span", { class: "quiet" }, who.tenant)),
       liveSign(),
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),

@@ -31,7 +31,7 @@ class Spoken:
 
     @cached_property
     def _signs(self) -> list[str]:
-        return _fewest(literal for word in self._words for literal in _literals(word))
+        return fewest(literal for word in self._words for literal in _literals(word))
 
     @cached_property
     def _plain(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def _literals(word: str) -> list[str]:
     return begun
 
 
-def _fewest(literals: Iterable[str]) -> list[str]:
+def fewest(literals: Iterable[str]) -> list[str]:
     """Return the literals that contain no other one of them."""
     kept: list[str] = []
     for literal in sorted(set(literals), key=len):

@@ -8,13 +8,12 @@ The weaker these cues are, the more the value alone must look like a secret.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
-from mnemic.redact.languages import ARE, CODES, ENTERS, KEYS, LOCKS, OF, OPENED, OPENS, PASSWORDS, QUESTIONS
+from mnemic.redact.languages import ARE, CODES, KEYS, OF, PASSWORDS
 from mnemic.redact.lazy_pattern import Pattern
-from mnemic.redact.search_primitives import AnyCase, Folded, found, holds, pattern
+from mnemic.redact.pii_kinds.told_secrets import find_told
+from mnemic.redact.search_primitives import AnyCase, found, holds, pattern
 from mnemic.redact.types import Found
 
 _PLACES = (
@@ -70,175 +69,45 @@ _A_CODE = Pattern(r"[0-9][0-9\-]*[#*]?")
 _MIN_ALONE = 6
 
 
-_NAME_SIGNS = ("pass", "pw", "code", "combination")
-_FURTHER = r"(?:(?:[ \t]+[^\s.,;:!?=]{1,24}){0,8}?)"
-"""What a secret is of, in any words: "at the cabin", "meiner Karte"."""
-_STILL = "(?:[ ](?:still|now|again|noch|jetzt|immer noch|encore|toujours|todavía|sigue siendo|ancora|ainda|nog))?"
-_BE = (
-    rf"(?:[ ]{ARE}{_STILL}[ ](?:(?:le|el|il|o|de|der|the) )?|['’]s[ ]|,?[ ]c['’]est[ ](?:le )?"
-    r"|[ ]{0,2}[:=][ ]{0,2})"
-)
-"""What stands between a name and its value."""
-_NAMED = (
-    rf"(?:pass[ _-]?(?:word|phrase|code|key)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression}"
-    rf"|(?:{_PLACES}) (?:code|combination))"
-)
-_PIN = r"(?:nip|puk|pin(?:[ -]?(?:code|number|nummer|kode|zahl))?|geheim(?:zahl|nummer)|cv[vc]2?)"
-_IN_WORDS = pattern(
-    AnyCase(
-        rf"(?<![^\W_]){_NAMED}{_FURTHER}{_BE}"
-        rf"[\"'`«“„]?([^\s\"',;。、」”»\ufdd0]{{4,64}})"
-    ),
-    needs=lambda text: holds(text, _NAME_SIGNS) or PASSWORDS.may_be_in(text),
-    fits=lambda value: _telling(value.rstrip(".!?)")) and not _says_nothing(value),
-    group=1,
-)
-"""The value of a password after any words about what it opens: it must contain a digit or a sign."""
-_PINS = pattern(
-    AnyCase(
-        rf"(?<![^\W_]){_PIN}(?:{_FURTHER}{_BE}|[ ])"
-        r"(\d[\d \-]{1,10}\d)(?!\w)"
-    ),
-    needs=("pin", "nip", "puk", "geheim", "cvv", "cvc"),
-    group=1,
-)
-_CODE = r"(?:co(?:de|digo|dice)|código|kode|combination|combo)"
-_CODES_OF = pattern(
-    AnyCase(
-        rf"(?<![^\W_])(?:{_CODE}[ ](?:(?!{ARE}[ ])[^\s.,;:!?=]{{1,16}}[ ]){{0,4}}?(?:d(?:ell)?'|l')?"
-        rf"(?:{OPENED.expression}|{_PLACES})(?![^\W_]){_FURTHER}|(?:my|our) (?:[^\W_]{{2,16}}[ ]){{0,2}}combo"
-        r"|(?:(?:haus)?t[uü]r|tor|garagen|alarm|safe|tresor|schloss|(?:ent)?sperr|geheim|deur|poort|kluis|slot)-?code"
-        rf"|(?:secret|geheime?|segreto|secreto) {_CODE}|{_CODE} (?:secret|segreto|secreto)|clave secreta)"
-        rf"{_BE}(\d[\da-z\-]{{2,10}}[#*]?)(?!\w)"
-    ),
-    needs=("code", "codi", "códi", "kode", "comb", "clave"),
-    group=1,
-)
-"""What opens a door, a card or a safe: "the code of the alarm is 4821"."""
-_SHORT = r"(\d(?:-?\d){3,7}[#*]?)"
-_THEN = (
-    r"(?![.,]?\d)(?=\s{0,4}(?:\Z|[.,;:!?)\n])|[ ](?:and|then|or|to|at|on|by|in|und|dann|am|an|auf|aus|ein|et|puis|sur|à"
-    rf"|pour|y|en|para|e|su|sul|per|no|na|em|op|bij|om|{OPENS.expression})(?![^\W_]))"
-)
-"""What follows a code: the end of its part of the sentence, or a word that is no noun ("4821 guests" is a number)."""
-_ARTICLE = r"(?:(?:the |dem |den |le |el |il |o )?(?:code |codice |código )?)"
-_PLACE = rf"(?:{OPENED.expression}|{LOCKS.expression}|(?<![^\W_])(?:{_PLACES}|intercom|safe)(?![^\W_]))"
-_BETWEEN = r"(?:[ ][^\s.,;:!?\d]{1,16}){0,3}?"
-_WINDOW = 90
-_OPENING, _ANY_PLACE = Folded(f"(?i){OPENS.expression}"), Folded(f"(?i){_PLACE}")
-_SENTENCE_END = Folded(r"[!?\n]|\.(?!\d)")
-
-
-@lru_cache(maxsize=2)
-def _starts(text: str) -> tuple[list[int], list[int], list[int]]:
-    """Return where sentences end, places stand and something is opened, looked for once in a text of many numbers."""
-    ends, places, openings = (
-        [one.start() for one in each.finditer(text)] for each in (_SENTENCE_END, _ANY_PLACE, _OPENING)
-    )
-    return ends, places, openings
-
-
-def _of_a_lock(match: re.Match[str]) -> bool:
-    """Return True if the sentence around a number names what is opened."""
-    ends, places, _ = _starts(match.string)
-    return _is_any_within(places, *_sentence(match, ends))
-
-
-def _opens_a_lock(match: re.Match[str]) -> bool:
-    """Return True if it says, too, that something is opened or turned off."""
-    ends, places, openings = _starts(match.string)
-    first, last = _sentence(match, ends)
-    return _is_any_within(places, first, last) and _is_any_within(openings, first, last)
-
-
-def _sentence(match: re.Match[str], ends: Sequence[int]) -> tuple[int, int]:
-    before, after = bisect_left(ends, match.start()), bisect_left(ends, match.end())
-    first = max(match.start() - _WINDOW, ends[before - 1] if before else 0)
-    return first, min(match.end() + _WINDOW, ends[after] if after < len(ends) else len(match.string))
-
-
-def _is_any_within(places: Sequence[int], first: int, last: int) -> bool:
-    at = bisect_left(places, first)
-    return at < len(places) and places[at] < last
-
-
-_OPENED_WITH = pattern(
-    AnyCase(rf"(?<![^\W_])(?:with|by|mit|avec|con|com|met)[ ]{_ARTICLE}{_SHORT}{_THEN}"),
-    needs=OPENS.may_be_in,
-    accept=_opens_a_lock,
-    group=1,
-)
-"""What something opens with: "the safe opens with 4821"."""
-_ENTERED = pattern(
-    AnyCase(rf"{ENTERS.expression}[ ](?:in )?{_ARTICLE}{_SHORT}{_THEN}"),
-    needs=ENTERS.may_be_in,
-    accept=_of_a_lock,
-    group=1,
-)
-"""What is entered at a lock: "type 4821 at the gate"."""
-_ENTERED_LAST = pattern(
-    AnyCase(rf"(?<![\w.,-]){_SHORT}[ ](?:ein(?:geben|tippen|gibst)|wählen|drücken|invoeren|intoetsen)(?!\w)"),
-    needs=("ein", "hlen", "cken", "in"),
-    accept=_of_a_lock,
-    group=1,
-)
-_SET_TO = pattern(
-    AnyCase(
-        rf"{LOCKS.expression}{_BETWEEN}[ ](?:{ARE}(?: set to)?|takes|set to|steht auf|staat op)[ ]"
-        rf"{_ARTICLE}{_SHORT}{_THEN}"
-    ),
-    needs=LOCKS.may_be_in,
-    group=1,
-)
-"""What a lock is set to: "the keypad is 4821"."""
-_SIGNED = pattern(
-    AnyCase(rf"{_PLACE}{_BETWEEN}[ ](?:{ARE}|takes)[ ](\d(?:-?\d){{2,7}}[#*])"), needs=("#", "*"), group=1
-)
-"""With the last key of a keypad, what any door is said to be."""
-_ANSWERS = pattern(
-    AnyCase(
-        rf"{QUESTIONS.expression}(?:[ ](?:answer|antwort|antwoord))?{_BE}"
-        r"[\"'`«“„]?([^\s\"'.!?,;:]{2,40}(?: [^\s\"'.!?,;:]{2,40})?)(?=[\"'`»”]?[ ]?(?:\Z|[.!?,;)\n]))"
-    ),
-    needs=QUESTIONS.may_be_in,
-    fits=lambda value: not _says_nothing(value),
-    group=1,
-)
-"""The answer to a question by which somebody proves who they are."""
-_SAID_BEFORE = pattern(
-    AnyCase(
-        r"(?<![^\s\"'`«“„])([^\s\"',;。、」”»\ufdd0]{4,64})[\"'`»”]? "
-        rf"(?:{ARE}|as|als|comme|como|come) (?:[^\s.,;:!?=]{{1,16}}[ ]){{1,3}}?{_NAMED}"
-        rf"(?=[.!,;)]|\s{{0,8}}\Z|[ ]{OF}[ ])"
-    ),
-    needs=lambda text: holds(text, _NAME_SIGNS) or PASSWORDS.may_be_in(text),
-    fits=lambda value: _telling(value) and not _says_nothing(value),
-    group=1,
-)
-"""A password before its name: "Biber77 is the wifi password"."""
+_NAMED = rf"(?:pass[ _-]?(?:word|phrase|code|key)s?|p(?:ass)?w(?:or)?d|pw|{PASSWORDS.expression})"
 _PAIRS = pattern(
     AnyCase(
-        r"(?<![^\W_])(?:log-?in|user(?:[ _-]?name)?|benutzer(?:name)?|utilisateur|identifiant|usuario|usuário|utente"
-        r"|gebruiker(?:snaam)?|account|wi-?fi|wlan|ssid)[ ]?[:=][ ]?[^\s/|,;:]{1,64}[ \t]{0,3}"
+        r"(?<![^\W_])(?:[^\s:=|/,;]{2,24}[ ]?[:=][ ]?(?:admin|root|guest|[^\s/|,;:@]{1,48}@[^\s/|,;:@]{3,64})"
+        r"|(?:log-?in|user(?:[ _-]?name)?|benutzer(?:name)?|utilisateur|identifiant|usuario|usuário|utente"
+        r"|gebruiker(?:snaam)?|account|wi-?fi|wlan|ssid)[ ]?[:=][ ]?[^\s/|,;:]{1,64})[ \t]{0,3}"
         r"(?P<sign>[/|,;\n])[ \t]{0,3}"
         rf"(?P<label>(?:{_NAMED}|pass)[ ]?[:=][ ]?)?(?P<word>[^\s\"',;。、」”»\ufdd0]{{4,64}})"
     ),
-    needs=("log", "user", "benutzer", "utilis", "ident", "usu", "utente", "gebruik", "account", "fi", "wlan", "ssid"),
+    needs=(
+        "log",
+        "user",
+        "benutzer",
+        "utilis",
+        "ident",
+        "usu",
+        "utente",
+        "gebruik",
+        "account",
+        "fi",
+        "wlan",
+        "ssid",
+        "admin",
+        "root",
+        "guest",
+        "@",
+    ),
     accept=lambda match: match["label"] is not None or (match["sign"] in "/|" and _telling(match["word"])),
     group=3,
 )
 """A name and its password: "login: sam / pw: ..."."""
 
 
-_OF_LOCKS = (_OPENED_WITH, _ENTERED, _ENTERED_LAST, _SET_TO, _SIGNED, _ANSWERS)
-
-
 def find_announced(text: str) -> Iterator[Found]:
-    """Yield every value of `text` after a label."""
-    for search in (_IN_WORDS, _PINS, _PAIRS, _CODES_OF, _SAID_BEFORE, *_OF_LOCKS):
+    """Yield every value of `text` after a label, and those that a sentence tells."""
+    for search in (_PAIRS, find_told):
         for start, _, value in search(text):
             bare = value.rstrip(".!?)")
-            if not is_example(text, start, bare):
+            if not _says_nothing(bare) and not is_example(text, start, bare):
                 yield found((start, start + len(bare), bare))
     if holds(text, _SIGNS):
         yield from _find_behind(text, _ENGLISH)

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import UnknownVerb
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintenance.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, engine_verb, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Message, WriteReceipt
 from mnemic.types.recall_limits import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS, DEFAULT_PROFILE_TOKENS
 from mnemic.types.writes import AUDIT_END
@@ -70,7 +70,9 @@ _SET_LATER = frozenset({"engine", "actor", "call_mode"})
 
 
 class MemoryVerbs(DualModeApi[M]):
-    """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
+    """Verbs of one user's memory. An `engine_verb` is only declared here: the engine's verb of the same name answers it
+    for the actor.
+    """
 
     def __init__(self, call_mode: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
         super().__init__(call_mode)
@@ -179,7 +181,7 @@ class MemoryVerbs(DualModeApi[M]):
             idempotency_key=idempotency_key,
         )
 
-    @verb
+    @engine_verb
     async def add_many(
         self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[WriteReceipt]:
@@ -195,9 +197,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             EmbedderFailed, StoreFailed: What was not stored yet is not.
         """
-        return await self.engine.add_many(candidates, actor=self.actor, idempotency_keys=idempotency_keys)
 
-    @verb
+    @engine_verb
     async def record(self, messages: Sequence[str | Message | Mapping[str, Any]]) -> Sequence[WriteReceipt]:
         """Store the messages of a conversation themselves, as episodic memories.
 
@@ -211,9 +212,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: A message has another form.
         """
-        return await self.engine.record(messages, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def capture(
         self, message: str | Message | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> RunReport:
@@ -230,9 +230,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: The message has no text or another form.
         """
-        return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
 
-    @verb
+    @engine_verb
     async def capture_many(
         self,
         messages: Sequence[str | Message | Mapping[str, Any]],
@@ -251,9 +250,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: A message has another form.
         """
-        return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
 
-    @verb
+    @engine_verb
     async def remember(
         self,
         messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
@@ -275,9 +273,8 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: A message has another form.
             ModelFailed, BudgetSpent: Memories written so far remain.
         """
-        return await self.engine.remember(messages, actor=self.actor, infer=infer, data=data)
 
-    @verb
+    @engine_verb
     async def carry_out(self, request: MemoryRequest) -> RequestOutcome:
         """Carry out what a message asks of the memory, once its user has confirmed it: forget the named memories, erase
         everything about the user, or return the memories to show.
@@ -291,9 +288,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: It is no request about memory.
         """
-        return await self.engine.carry_out(request, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
         """Restore the content that a memory had in an earlier version, as its next one.
 
@@ -309,9 +305,8 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: It has no such version.
             VersionConflict: It was changed at the same time.
         """
-        return await self.engine.rollback(memory_id, version, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def undo(self, memory_id: str) -> UndoReceipt:
         """Undo a merge, a replacement or an approval.
 
@@ -326,9 +321,8 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: It replaced nothing.
             VersionConflict: It was changed since.
         """
-        return await self.engine.undo(memory_id, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def update(
         self,
         memory_id: str,
@@ -369,23 +363,8 @@ class MemoryVerbs(DualModeApi[M]):
             VersionConflict: It is no longer at `expected_version`.
             InvalidInput: Another memory has the key (`key:taken`), or a value cannot be used.
         """
-        return await self.engine.update(
-            memory_id,
-            content,
-            actor=self.actor,
-            key=key,
-            category=category,
-            data=data,
-            context=context,
-            ttl=ttl,
-            confidence=confidence,
-            occurred_at=occurred_at,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expected_version=expected_version,
-        )
 
-    @verb
+    @engine_verb
     async def forget(self, memory_id: str) -> None:
         """Delete a memory with all its versions.
 
@@ -395,9 +374,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             MemoryNotFound: There is none, or not in this user's scopes.
         """
-        await self.engine.forget(memory_id, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def forget_matching(
         self,
         *,
@@ -428,19 +406,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: There is no filter (`filter:empty`): `privacy.erase` deletes everything of a user.
         """
-        return await self.engine.forget_matching(
-            actor=self.actor,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            limit=limit,
-            dry_run=dry_run,
-        )
 
-    @verb
+    @engine_verb
     async def run(
         self,
         *,
@@ -467,19 +434,10 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: Neither `message` nor `goal` is given, or one has no text.
         """
-        return await self.engine.run(
-            actor=self.actor,
-            message=message,
-            goal=goal,
-            context=context,
-            idempotency_key=idempotency_key,
-            min_score=min_score,
-            asked_at=asked_at,
-        )
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    @verb
+    @engine_verb
     async def search(
         self,
         query: str,
@@ -527,26 +485,8 @@ class MemoryVerbs(DualModeApi[M]):
             ScopeDenied: A level is not granted.
             StoreFailed, EmbedderFailed: Every list failed.
         """
-        return await self.engine.search(
-            query,
-            actor=self.actor,
-            top_k=top_k,
-            levels=levels,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=as_of,
-            known_at=known_at,
-            asked_at=asked_at,
-            min_score=min_score,
-            max_tokens=max_tokens,
-            preference_bias=preference_bias,
-        )
 
-    @verb
+    @engine_verb
     async def context(
         self,
         query: str,
@@ -574,17 +514,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: An argument cannot be used.
         """
-        return await self.engine.context(
-            query,
-            actor=self.actor,
-            top_k=top_k,
-            max_tokens=max_tokens,
-            min_score=min_score,
-            profile_tokens=profile_tokens,
-            asked_at=asked_at,
-        )
 
-    @verb
+    @engine_verb
     async def profile(self, *, max_tokens: int = DEFAULT_PROFILE_TOKENS) -> UserProfile:
         """Return who the user is and what holds now, read from the memories in force.
 
@@ -599,7 +530,6 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: An argument cannot be used.
             StoreFailed: The store does not answer.
         """
-        return await self.engine.profile(actor=self.actor, max_tokens=max_tokens)
 
     @verb
     async def retrieve(
@@ -620,7 +550,7 @@ class MemoryVerbs(DualModeApi[M]):
         """
         return await self._kinds.retrieve(query, kinds, top_k=top_k)
 
-    @verb
+    @engine_verb
     async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
         """Return one memory.
 
@@ -635,9 +565,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
         """
-        return await self.engine.get(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
 
-    @verb
+    @engine_verb
     async def list(
         self,
         *,
@@ -672,21 +601,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: An argument cannot be used.
         """
-        return await self.engine.list(
-            actor=self.actor,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=as_of,
-            known_at=known_at,
-            limit=limit,
-            before=before,
-        )
 
-    @verb
+    @engine_verb
     async def count(
         self,
         *,
@@ -717,19 +633,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: An argument cannot be used.
         """
-        return await self.engine.count(
-            actor=self.actor,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=as_of,
-            known_at=known_at,
-        )
 
-    @verb
+    @engine_verb
     async def history(
         self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Sequence[Memory]:
@@ -746,9 +651,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
         """
-        return await self.engine.history(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
 
-    @verb
+    @engine_verb
     async def rate(self, memory_id: str, verdict: str) -> Rating | None:
         """Say that a memory that was found or shown is useful or wrong to this user.
 
@@ -764,9 +668,8 @@ class MemoryVerbs(DualModeApi[M]):
             MemoryNotFound: There is none, not in this user's scopes, or it awaits review.
             InvalidInput: The verdict is another word.
         """
-        return await self.engine.rate(memory_id, verdict, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def ratings(self) -> Sequence[RatedMemory]:
         """Return what this user said of memories, with the effect that it has.
 
@@ -776,9 +679,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             StoreFailed: The store does not answer.
         """
-        return await self.engine.ratings(actor=self.actor)
 
-    @verb
+    @engine_verb
     async def lineage(self, memory_id: str) -> Lineage:
         """Return what a memory replaced and what replaced it.
 
@@ -791,9 +693,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             MemoryNotFound: There is none, or not in this user's scopes.
         """
-        return await self.engine.lineage(memory_id, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def uses(
         self, memory_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
@@ -810,11 +711,10 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             MemoryNotFound: There is none, or not in this user's scopes.
         """
-        return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
 
     # -- upkeep -------------------------------------------------------------------------------------------------------
 
-    @verb
+    @engine_verb
     async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
         """Do every job of upkeep: background capture, expiry and purge, copies, the file.
 
@@ -828,9 +728,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             StoreFailed: A job could not finish; another call continues.
         """
-        return await self.engine.maintain(actor=self.actor, whole=whole, dry_run=dry_run)
 
-    @verb
+    @engine_verb
     async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
         """Mark expired memories, and purge those marked a grace period ago.
 
@@ -844,9 +743,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             StoreFailed: Another call continues.
         """
-        return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
 
-    @verb
+    @engine_verb
     async def consolidate(
         self, *, rules: ConsolidationRules | None = None, dry_run: bool = False
     ) -> ConsolidationReport:
@@ -862,9 +760,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             StoreFailed, EmbedderFailed: What was written before remains.
         """
-        return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
 
-    @verb
+    @engine_verb
     async def reread(
         self,
         *,
@@ -888,9 +785,8 @@ class MemoryVerbs(DualModeApi[M]):
             InvalidInput: An argument cannot be used.
             StoreFailed: Another call continues.
         """
-        return await self.engine.reread(actor=self.actor, since=since, limit=limit, progress=progress, dry_run=dry_run)
 
-    @verb
+    @engine_verb
     async def undo_reread(self, run_id: str) -> int:
         """Take back what a `reread` changed.
 
@@ -903,9 +799,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: There was no such run (`reread:unknown`).
         """
-        return await self.engine.undo_reread(run_id, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def undo_import(self, import_id: str) -> ImportUndone:
         """Take back an import: what it made is forgotten, and what it changed or ended is as it was before.
 
@@ -919,9 +814,8 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             InvalidInput: None of the user's last imports has this id (`import:unknown`).
         """
-        return await self.engine.undo_import(import_id, actor=self.actor)
 
-    @verb
+    @engine_verb
     async def doctor(self, *, limit: int = 2000) -> Health:
         """Find duplicates, contradictions, junk, unused memories and memories without a vector. Changes nothing.
 
@@ -934,7 +828,6 @@ class MemoryVerbs(DualModeApi[M]):
         Raises:
             StoreFailed: The store does not answer.
         """
-        return await self.engine.doctor(actor=self.actor, limit=limit)
 
     # -- governance ---------------------------------------------------------------------------------------------------
 

@@ -110,6 +110,19 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
         return waiting
 
 
+class engine_verb(verb[F, P, T]):  # noqa: N801 - a decorator
+    """A verb that is only declared: the verb of that name of the face's `engine` answers it, for the face's `actor`."""
+
+    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]]) -> None:
+        @wraps(function)
+        def ask_engine(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+            function(face, *args, **kwargs).close()  # binds the arguments as declared: the engine takes more
+            answer: Coroutine[Any, Any, T] = getattr(face.engine, function.__name__)(*args, actor=face.actor, **kwargs)
+            return answer
+
+        super().__init__(ask_engine)
+
+
 def explain_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Return a method that refuses an argument that it does not have, or is given twice, with UnknownArgument."""
 

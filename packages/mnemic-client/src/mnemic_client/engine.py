@@ -72,6 +72,7 @@ from mnemic_client.request_bodies import (
     receipts,
     ttl_text,
     uses_of,
+    versions_of,
 )
 from mnemic_client.response_values import kind_hit_of, receipt_of, report_of
 from mnemic_client.structured import RemoteData
@@ -361,9 +362,7 @@ class RemoteEngine(RemoteGovernance):
 
     count = verb_at(MemoryEngine.count, "GET /v1/memories/count", lambda answer: int(answer["count"]))
 
-    history = verb_at(
-        MemoryEngine.history, "GET /v1/memories/{memory_id}/history", lambda answer: memories(answer["versions"])
-    )
+    history = verb_at(MemoryEngine.history, "GET /v1/memories/{memory_id}/history", versions_of)
 
     lineage = verb_at(MemoryEngine.lineage, "GET /v1/memories/{memory_id}/lineage", lineage_of)
 

@@ -5,20 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime, timedelta
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, Literal
 from urllib.parse import quote
 
+from mnemic.engine import MemoryEngine
 from mnemic.maintenance.erase import ErasureReceipt
 from mnemic.maintenance.reports import AuditReport, ReviewOutcome, Revocation
 from mnemic.maintenance.review import PendingReview, decide_each
 from mnemic.retrieve.export import from_dict
-from mnemic.types import Actor, AuditEvent, Level, RequestOutcome, Scope, WriteReceipt
+from mnemic.types import Actor, AuditEvent, Level, RequestOutcome, Scope, WriteReceipt, from_json
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import memories
 from mnemic_client.response_values import receipt_of
+from mnemic_client.verb_parameters import like, verb_at
 
 PAGE = 200
 WAITED = 10
@@ -33,70 +36,43 @@ class RemoteGovernance:
     def __init__(self, remote: Remote) -> None:
         self._remote = remote
 
-    async def reviews(
-        self,
-        *,
-        actor: Actor | None = None,
-        whole_tenant: bool = False,
-        limit: int = 50,
-        after: str | None = None,
-        older_than: timedelta | None = None,
-        shared: bool = False,
-    ) -> Sequence[PendingReview]:
+    @like(MemoryEngine.reviews)
+    async def reviews(self, given: SimpleNamespace) -> Sequence[PendingReview]:
         """Return the memories that await review."""
-        days = None if older_than is None else max(0, older_than.days)
-        asked = {"limit": limit, "cursor": after, "older_than_days": days, "shared": shared or None}
-        answer = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
-        found = [_waiting_of(one) for one in answer]
-        return found if older_than is None else [one for one in found if one.age >= older_than]
+        least = given.older_than
+        asked = {"limit": given.limit, "cursor": given.after, "shared": given.shared or None}
+        asked["older_than_days"] = None if least is None else max(0, least.days)
+        found = [_waiting_of(one) for one in (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]]
+        return found if least is None else [one for one in found if one.age >= least]
 
-    async def approve(
-        self,
-        memory_id: str,
-        *,
-        actor: Actor | None = None,
-        content: str | None = None,
-        merge_with: Sequence[str] = (),
-        whole_tenant: bool = False,
-        expected_version: int | None = None,
-    ) -> WriteReceipt:
-        """Let a waiting memory in."""
-        body = {"content": content, "merge_with": [*merge_with] or None, "expected_version": expected_version}
-        place = f"/v1/reviews/{quote(memory_id, safe='')}/approval"
-        return receipt_of(await self._remote.call("POST", place, {n: v for n, v in body.items() if v is not None}))
+    approve = verb_at(MemoryEngine.approve, "POST /v1/reviews/{memory_id}/approval", receipt_of)
 
-    async def reject(self, memory_id: str, *, actor: Actor | None = None, whole_tenant: bool = False) -> WriteReceipt:
-        """Turn a waiting memory down."""
-        return receipt_of(await self._remote.call("POST", f"/v1/reviews/{quote(memory_id, safe='')}/rejection"))
+    reject = verb_at(MemoryEngine.reject, "POST /v1/reviews/{memory_id}/rejection", receipt_of)
 
     async def decide(
         self,
         memory_ids: Sequence[str],
         action: Literal["approve", "reject"],
         *,
-        actor: Actor | None = None,
+        actor: Actor,
         whole_tenant: bool = False,
     ) -> Sequence[ReviewOutcome]:
         """Return the same decision about many; one that fails says why and stops no other."""
-        return await decide_each(memory_ids, self.approve if action == "approve" else self.reject)
+        decided = partial(self.approve if action == "approve" else self.reject, actor=actor)
+        return await decide_each(memory_ids, decided)
 
     async def reject_older(
-        self, older_than: timedelta, *, actor: Actor | None = None, whole_tenant: bool = False
+        self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
     ) -> Sequence[WriteReceipt]:
         """Reject the memories that have waited for this long."""
         receipts: list[WriteReceipt] = []
-        while page := await self.reviews(limit=PAGE, older_than=older_than):
-            receipts += [await self.reject(one.memory.memory_id) for one in page]
+        while page := await self.reviews(actor=actor, limit=PAGE, older_than=older_than):
+            receipts += [await self.reject(one.memory.memory_id, actor=actor) for one in page]
         return receipts
 
-    async def consents(self, *, actor: Actor | None = None) -> dict[str, bool]:
-        """Return the user's decisions, by key."""
-        answer: dict[str, bool] = (await self._remote.call("GET", "/v1/consents"))["consents"]
-        return answer
+    consents = verb_at(MemoryEngine.consents, "GET /v1/consents", lambda answer: dict(answer["consents"]))
 
-    async def grant_consent(self, key: str, *, actor: Actor | None = None) -> None:
-        """Allow `key` from now on."""
-        await self._remote.call("PUT", f"/v1/consents/{quote(key, safe='')}")
+    grant_consent = verb_at(MemoryEngine.grant_consent, "PUT /v1/consents/{key}", lambda _: None)
 
     async def revoke_consent(self, key: str, *, actor: Actor | None = None, erase_held: bool = False) -> Revocation:
         """Hide and refuse `key` from now on."""
@@ -119,17 +95,9 @@ class RemoteGovernance:
         traces: dict[str, int] = answer["traces"]
         return traces
 
-    async def audit(
-        self, *, actor: Actor | None = None, after: int = 0, before: int | None = None, limit: int = 1000
-    ) -> Sequence[AuditEvent]:
-        """Return lines of the tenant's audit."""
-        asked = {"after": after, "before": before, "limit": limit}
-        return [event_of(one) for one in (await self._remote.call("GET", "/v1/audit", params=asked))["events"]]
+    audit = verb_at(MemoryEngine.audit, "GET /v1/audit", lambda answer: [event_of(one) for one in answer["events"]])
 
-    async def verify_audit(self, *, actor: Actor | None = None) -> AuditReport:
-        """Check every line."""
-        answer = await self._remote.call("GET", "/v1/audit/verification")
-        return AuditReport(**{one.name: answer[one.name] for one in fields(AuditReport) if one.name in answer})
+    verify_audit = verb_at(MemoryEngine.verify_audit, "GET /v1/audit/verification", partial(from_json, AuditReport))
 
 
 async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> RequestOutcome:

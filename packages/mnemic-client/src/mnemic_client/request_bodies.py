@@ -201,6 +201,11 @@ def memories(said: Sequence[Mapping[str, Any]]) -> Sequence[Memory]:
     return [from_dict(one) for one in said]
 
 
+def versions_of(said: Mapping[str, Any]) -> Sequence[Memory]:
+    """Return the versions of an answer, oldest first."""
+    return memories(said["versions"])
+
+
 def receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:
     """Receipts of an answer."""
     return [receipt_of(one) for one in said["receipts"]]

@@ -18,9 +18,9 @@ R = TypeVar("R")
 
 Body = Callable[[Any, SimpleNamespace], Coroutine[Any, Any, R]]
 """Coroutine function of a verb: the engine at the service, and its arguments by name."""
-IGNORED = frozenset({"self", "actor", "deadline", "facets"})
-"""Arguments that a service is not sent: the credential says who asks, the client's `timeout` how long, and the facets
-only where a store need not look.
+IGNORED = frozenset({"self", "actor", "deadline", "facets", "whole_tenant"})
+"""Arguments that a service is not sent: the credential says who asks, the client's `timeout` how long, the facets only
+where a store need not look, and a queue is always that of the whole tenant, for its reviewers.
 """
 ENGINE_ALONE = frozenset({"pinned", "named", "watch"})
 """Arguments of which a service has only the default."""
@@ -64,19 +64,20 @@ def verb_at(
 ) -> Verb[P, R]:
     """Return the verb that is one request to `route`, a method and an address with the names of parameters in it.
 
-    The other arguments are the body, or those of `query`, and all where there is no body, parameters of the address.
-    `read` makes the value of the answer.
+    The other arguments are the body, or those of `query`, and all where there is no body, parameters of the address;
+    an `idempotency_key` is a header. `read` makes the value of the answer.
     """
     method, path = route.split()
     named = re.findall(r"{(\w+)}", path)
 
     async def ask(engine: Any, given: SimpleNamespace) -> R:
         address = path.format(**{name: quote(str(getattr(given, name)), safe="") for name in named})
+        headers = {"Idempotency-Key": vars(given).pop("idempotency_key", None)}
         bodiless = method in ("GET", "DELETE")
         asked = parameters_of(given, vars(given).keys() - named if bodiless else query)
         body = None if bodiless else body_of(given, without={*named, *query})
-        answer = await engine._remote.call(method, address, body or None, params=asked or None, repeatable=repeatable)
-        return read(answer)
+        call = engine._remote.call
+        return read(await call(method, address, body or None, params=asked, headers=headers, repeatable=repeatable))
 
     ask.__doc__ = model.__doc__
     return like(model)(ask)

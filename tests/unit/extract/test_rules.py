@@ -1,5 +1,8 @@
+"""What the rules take from a message, and what they leave out."""
+
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemic import MemoryManager
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
 from mnemic.extract.rule_extractor import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
+from mnemic.language.sentences.classify.classifier import LABELS, Opinion
+from mnemic.language.sentences.clauses import clauses
 from mnemic.language.sentences.disputes import as_sentence
+from mnemic.language.sentences.exclusion_rules import left_out, mood_of
+from mnemic.language.sentences.statements import (
+    KEEP_FROM,
+    NAMED_FROM,
+    Piece,
+    Statement,
+    decide_pieces,
+    pieces_of,
+)
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import KeyRule, Policy
 from mnemic.policy.policy_file import load_policy
@@ -19,8 +34,6 @@ from mnemic.types import Deadline, Message, Origin
 from tests.examples import Examples
 
 SENTENCES = Examples.of_tests(__file__)
-
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 INCIDENT = load_policy(EXAMPLES / "incident" / "policy.toml")
 TRAVEL = load_policy(EXAMPLES / "travel" / "policy.toml")
@@ -369,3 +382,157 @@ async def test_which_number_stands_in_a_statement_does_not_decide_whether_it_is_
         found = await rules.extract(message, policy=OPEN, budget=Budget(), deadline=FRESH)
         judged |= {(one.confidence, one.category) for one in found.candidates}
     assert len(judged) == 1
+
+
+@pytest.mark.parametrize("text", ["I'm diabetic.", "I am a type two diabetic.", "Soy diabética."])
+def test_a_condition_is_no_diet(text: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture(text)
+        assert [one.key for one in memory.list()] == [None]
+
+
+def test_a_diet_for_it_is_one(tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture("I follow a diabetic diet.")
+        assert "diet" in {one.key for one in memory.list()}
+
+
+@pytest.mark.parametrize("text", ["I moved to Slack last week.", "I moved to IntelliJ.", "I moved to Node.js."])
+def test_a_product_is_no_home(text: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture("I live in Deal.")
+        memory.capture(text)
+        assert [one.content for one in memory.list() if one.key == "home_city"] == ["Deal"]
+
+
+@pytest.mark.parametrize("said", ["That's wrong, I live in Trondheim.", "No, that's wrong, I live in Trondheim."])
+def test_a_corrected_value_is_kept_once(said: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture("I live in Leeds.")
+        memory.capture(said)
+        assert [(one.key, one.content) for one in memory.list()] == [("home_city", "Trondheim")]
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "kept"),
+    [
+        (
+            "My sister lives in Hull.",
+            "No, that's not true, my sister lives in Halifax.",
+            "My sister lives in Halifax.",
+        ),
+    ],
+)
+def test_a_corrected_statement_is_kept_without_the_dispute(told: str, said: str, kept: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture(told)
+        memory.capture(said)
+        assert [one.content for one in memory.list()] == [kept]
+
+
+def pieces(text: str) -> list[Piece]:
+    return pieces_of(clauses(text), text, mood_of(text))
+
+
+def piece(text: str, share: float) -> Piece:
+    made = Piece(0, len(text), text)
+    shares = {"fact": share, "chat": 1 - share}
+    made.opinion = Opinion(shares=tuple(shares.get(label, 0.0) for label in LABELS))
+    return made
+
+
+def kept(made: Piece) -> bool:
+    told: Sequence[Statement | Piece] = list(decide_pieces([made], made, None))
+    return isinstance(told[0], Statement)
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [("I keep bees on the roof", KEEP_FROM), ("I keep bees at Anna's", NAMED_FROM)]
+)
+def test_the_least_share(text: str, least: float) -> None:
+    assert kept(piece(text, least + 0.005))
+    assert not kept(piece(text, least - 0.005))
+
+
+def test_remember_alone_says_nothing() -> None:
+    assert not pieces("Remember!")[0].asked
+    assert pieces("For the record, I keep bees.")[-1].asked
+
+
+def _opinion(keep: float, label: str) -> Opinion:
+    shares = {label: keep, "request": 1 - keep}
+    return Opinion(shares=tuple(shares.get(one, 0.0) for one in LABELS))
+
+
+def _kept(text: str, *judged: tuple[float, str]) -> list[tuple[str, str]]:
+    """The category and text of what is kept of one sentence, whose parts the classifier judges so."""
+    parts = clauses(text)
+    pieces = pieces_of(parts, text, mood_of(text))
+    assert len(pieces) == len(judged)
+    for piece, (keep, label) in zip(pieces, judged, strict=True):
+        piece.opinion = _opinion(keep, label)
+    whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], opinion=_opinion(0, "fact"))
+    found = decide_pieces(pieces, whole, None)
+    return [(one.category, text[one.start : one.end]) for one in found if isinstance(one, Statement)]
+
+
+def test_what_is_no_occasion_stays_away_from_a_preference() -> None:
+    text = (
+        "Can you help me with the first chapter of the thesis tonight, because I prefer to start with an outline of it"
+    )
+    assert _kept(text, (0.5, "fact"), (0.9, "preference")) == [
+        ("preference", "I prefer to start with an outline of it")
+    ]
+
+
+def test_a_statement_that_prefers_nothing_leaves_the_occasion_out() -> None:
+    text = (
+        "I'm trying to decide where to write my thesis this month, and I work at the quiet library on the second floor"
+    )
+    assert _kept(text, (0.5, "fact"), (0.9, "fact")) == [("fact", "I work at the quiet library on the second floor")]
+
+
+def test_an_instruction_for_requests_is_one_whatever_the_classifier_takes_it_for() -> None:
+    assert _kept("Always cite the year when I ask about films", (0.9, "preference")) == [
+        ("instruction", "Always cite the year when I ask about films")
+    ]
+
+
+def test_what_always_happens_is_no_instruction() -> None:
+    assert _kept("Always late when it snows", (0.9, "fact")) == [("fact", "Always late when it snows")]
+
+
+def test_safety_comes_before_a_preference() -> None:
+    assert _kept("I prefer meals without nuts", (0.9, "safety")) == [("constraint", "I prefer meals without nuts")]
+
+
+def test_how_to_reach_somebody_and_what_person_one_is_are_preferences() -> None:
+    assert _kept("The best way to reach me is Signal", (0.8, "fact"))[0][0] == "preference"
+    assert _kept("Not a morning person", (0.35, "preference"))[0][0] == "preference"
+
+
+def test_nothing_without_a_letter_is_kept() -> None:
+    text = ">-> 2,27"
+    (piece,) = pieces_of(clauses(text), text, mood_of(text))
+    piece.opinion = _opinion(0.99, "fact")
+    assert [one.reason for one in decide_pieces([piece], piece, None) if isinstance(one, Piece)] == ["not_durable"]
+
+
+def test_dice_are_rolled_in_english_and_speak_in_spanish() -> None:
+    english = "I prefer examples with coins and dice rolls"
+    spanish = "Marta dice que prefiere el tren"
+    assert left_out(clauses(english)[0], mood_of(english)) is None
+    assert left_out(clauses(spanish)[0], mood_of(spanish)) == "quoted"
+
+
+def test_an_unsure_part_that_the_next_one_leans_on_is_kept_with_it() -> None:
+    text = "My neighbour of the upper floor who sails a lot in May, and he prefers boats made of steel to all others"
+    cut = text.index(", and")
+    pieces = [
+        Piece(0, cut, text[:cut], opinion=_opinion(0.55, "fact")),
+        Piece(cut + 6, len(text), text[cut + 6 :], opinion=_opinion(0.9, "fact")),
+    ]
+    whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))
+    (kept,) = decide_pieces(pieces, whole, None)
+    assert isinstance(kept, Statement)
+    assert (kept.start, kept.end) == (0, len(text))

@@ -8,22 +8,25 @@ import logging
 import sys
 import threading
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed, InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import InjectionConfig, InjectionContext, InjectionRun, Injector, SourceEntry, injector_for
 from mnemic.inject.citation_check import Verdict
 from mnemic.inject.injection_log import digest_of
+from mnemic.inject.token_count import within_tokens
 from mnemic.providers.minilm import InProcessEmbedder, Vectors
 from mnemic.retrieve.relevance import MIN_MEMORIES
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Deadline, Kind, Origin
+from mnemic.types import Actor, Deadline, Hit, Kind, Memory, Origin
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts
 
 ASK = BEDROCK["ask"]
@@ -233,9 +236,6 @@ async def test_entries_and_tokens_are_limited() -> None:
     assert 0 < len(few.entries) < 5
 
 
-# -- one run of several calls ------------------------------------------------------------------------------------------
-
-
 async def test_a_tool_loop_searches_once_and_never_holds_two_blocks() -> None:
     source = Notes("seat: aisle")
     one = injector(source, trigger="everyTurn", query=lambda context: "seat")
@@ -275,9 +275,6 @@ async def test_an_outage_in_a_tool_loop_keeps_what_was_there_and_is_told() -> No
     assert (second.injected, second.degraded, second.reason) == (True, True, "search:store_busy")
     assert second.text == first.text
     assert one.counts == {"injected": 1, "degraded:search:store_busy": 1}
-
-
-# -- over an engine ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -477,3 +474,40 @@ async def test_tables_are_made_before_the_time_of_a_first_turn_begins(monkeypatc
         assert waiting is not None
         await waiting
         assert engine.loading() is None
+
+
+def test_an_injection_abstains_where_its_search_does(tmp_path: Path) -> None:
+    with MemoryManager(store=tmp_path / "memories.db") as memories:
+        memories.add("I play the cello in an amateur orchestra.")
+        assert memories.search("quantum chromodynamics").abstains
+        unknown = memories.context("quantum chromodynamics")
+        known = memories.context("Which instrument do I play?")
+        thanked, thanks = memories.search("Thanks!"), memories.context("Thanks!")
+    assert (unknown.hits, unknown.abstained, unknown.reason) == ((), True, "nothing_relevant")
+    assert (len(known.hits), known.abstained) == (1, False)
+    assert (thanks.hits, thanks.abstained) == ((), thanked.abstains)
+    assert thanked.abstains
+
+
+NOW = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def hit(content: str) -> Hit:
+    memory = Memory(
+        memory_id=content[:8],
+        kind=Kind.LONG_TERM,
+        scope=Actor(user="u").scope("user"),
+        content=content,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    return Hit(memory=memory, score=1.0)
+
+
+def test_a_hit_too_long_for_what_is_left_is_passed_over() -> None:
+    hits = [hit("short one"), hit("x" * 4000), hit("short two")]
+    assert within_tokens(hits, 40) == (hits[0], hits[2])
+    assert within_tokens(hits, 80, as_json=True) == (hits[0],)
+    assert within_tokens(hits, 150, as_json=True) == (hits[0], hits[2])
+    assert within_tokens(hits, 5) == ()
+    assert within_tokens(hits, 10_000) == tuple(hits)

@@ -1,19 +1,35 @@
-"""Of two statements that disagree, the later one first."""
+"""Of statements on the same thing the later one comes first, and what disagrees says so."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mnemic import MemoryManager
+from mnemic.engine import MemoryEngine
+from mnemic.errors import EmbedderFailed
 from mnemic.inject.memory_source import SourceEntry
+from mnemic.json_output import hit_dict
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, find_outdated, later_relevances, latest_first
+from mnemic.retrieve.later_statements import (
+    LONGEST,
+    LONGEST_REQUEST,
+    MOST_PAIRS,
+    disagreeing,
+    find_outdated,
+    later_relevances,
+    latest_first,
+    newest_of,
+)
 from mnemic.retrieve.policy_candidates import PINNED, RELEVANCE
+from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.record_store.fixtures import START, memory
-from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
+from mnemic.types import Actor, Deadline, Hit, Kind, Memory, Message, Source, Status, Trust
 
 SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
 
@@ -189,3 +205,237 @@ async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: S
     }
     turning = {"between": between, first.memory_id: replace(first, supersedes=("between",))}
     assert find_outdated([message, latest], turning) == {"message": latest.memory_id}
+
+
+EVA = Actor(user="eva")
+REPLACED = (
+    ("Who chairs the museum?", "The museum's chairwoman is Dr Thandi.", "Mr Osei took over the chair of the museum."),
+    ("How do I get to the archive?", "I take the tram to the archive.", "I cycle to the archive since the roadworks."),
+    ("Where do we buy flour?", "We buy our flour from the Holm mill.", "Flour comes from the Sande mill since spring."),
+)
+LEFT = (
+    ("Where is our canoe?", "We keep the canoe in the boathouse.", "My uncle keeps his canoe in Piet's barn."),
+    ("Where does the choir rehearse?", "Our choir rehearses in St Barnabas.", "St Barnabas church got a new organ."),
+    ("How do I get to the archive?", "I take the tram to the archive.", "The archive closes at noon on Fridays."),
+    ("What does Patient 12 take?", "Patient 12 takes ramipril.", "Patient 13 takes bisoprolol now."),
+)
+
+
+class CountingEmbedder(MiniLmEmbedder):
+    """The default embedder, with the pairs that it judged; it fails if it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.judged: list[tuple[str, str]] = []
+        self.fails = False
+
+    async def judge_changes(
+        self, pairs: Sequence[tuple[str, str]], *, question: str | None = None, deadline: Deadline | None = None
+    ) -> list[float]:
+        self.judged.extend(pairs)
+        if self.fails:
+            raise EmbedderFailed("not_finite")
+        return await super().judge_changes(pairs, question=question, deadline=deadline)
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+@pytest.fixture
+async def engine(embedder: CountingEmbedder) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
+        await engine.add("The dentist opens at nine.", actor=EVA)
+        await engine.add("My bike is green.", actor=EVA)
+        yield engine
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), REPLACED)
+async def test_what_replaces_a_statement_in_other_words_stands_before_it(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    for text in (earlier, later):
+        await engine.add(text, actor=EVA)
+    found = (await engine.search(question, actor=EVA)).hits
+    assert [hit.memory.content for hit in found[:2]] == [later, earlier]
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), LEFT)
+async def test_a_remark_or_another_persons_thing_does_not_stand_before_the_answer(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    for text in (earlier, later):
+        await engine.add(text, actor=EVA)
+    assert (await engine.search(question, actor=EVA)).hits[0].memory.content == earlier
+
+
+async def test_only_few_statements_that_resemble_each_other_are_read_together(
+    engine: MemoryEngine, embedder: CountingEmbedder
+) -> None:
+    question, earlier, later = REPLACED[0]
+    await engine.add(earlier, actor=EVA)
+    await engine.search(question, actor=EVA)
+    assert embedder.judged == []
+    for text in (later, "The museum's chairman is Mr Abara.", "Ms Lund is the chair of the museum now."):
+        await engine.add(text, actor=EVA)
+    await engine.search(question, actor=EVA)
+    assert 0 < len(embedder.judged) <= MOST_PAIRS
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), REPLACED)
+async def test_a_message_that_tells_a_change_stands_before_the_statement_that_it_replaces(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    await engine.add(earlier, actor=EVA)
+    await engine.record([Message(role="user", content=later)], actor=EVA)
+    found = (await engine.search(question, actor=EVA)).hits
+    assert [hit.memory.content for hit in found[:2]] == [later, earlier]
+
+
+@pytest.mark.parametrize(("question", "earlier", "later"), LEFT)
+async def test_a_message_that_tells_no_change_does_not_stand_before_the_answer(
+    engine: MemoryEngine, question: str, earlier: str, later: str
+) -> None:
+    await engine.record([Message(role="user", content=text) for text in (earlier, later)], actor=EVA)
+    assert (await engine.search(question, actor=EVA)).hits[0].memory.content == earlier
+
+
+async def test_what_an_assistant_said_is_not_read_as_a_change(engine: MemoryEngine, embedder: CountingEmbedder) -> None:
+    question, *texts = REPLACED[0]
+    await engine.record([Message(role="assistant", content=text) for text in texts], actor=EVA)
+    assert len((await engine.search(question, actor=EVA)).hits) > 1
+    assert embedder.judged == []
+
+
+@pytest.mark.parametrize(
+    ("question", "role", "claim", "answer"),
+    [
+        ("Does the user smoke?", "assistant", "Since you smoke, avoid the pill.", "I don't smoke, never have."),
+        (
+            "Who runs Halvorsen Shipping?",
+            "tool",
+            "Halvorsen Shipping, director: Ole Dahl",
+            "Ole Dahl left, Kari Moe runs it.",
+        ),
+    ],
+)
+async def test_what_the_user_says_later_stands_before_what_an_assistant_or_a_tool_claimed(
+    engine: MemoryEngine, question: str, role: str, claim: str, answer: str
+) -> None:
+    await engine.record([Message(role=role, content=claim), Message(role="user", content=answer)], actor=EVA)
+    assert (await engine.search(question, actor=EVA)).hits[0].memory.content == answer
+
+
+async def test_a_reader_that_fails_is_named_and_the_search_still_answers(
+    engine: MemoryEngine, embedder: CountingEmbedder
+) -> None:
+    question, *texts = REPLACED[0]
+    for text in texts:
+        await engine.add(text, actor=EVA)
+    embedder.fails = True
+    found = await engine.search(question, actor=EVA)
+    assert found.errors == {"judge": "embedder_failed:not_finite"}
+    assert {hit.memory.content for hit in found.hits} >= set(texts)
+
+
+REX, MAX = "My dog is called Rex", "My dog is called Max"
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[MemoryManager]:
+    with MemoryManager(store=str(tmp_path / "mnemic.db")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("What is my cat called?", "My cat is called Tom", "My cat is called Ben"),
+        ("What is my dog called?", REX, MAX),
+        ("Where do I live?", "I live in Rome", "I live in Oslo"),
+        ("Wie heißt mein Hund?", "Mein Hund heißt Rex", "Mein Hund heißt Max"),
+        ("Comment s'appelle mon chien ?", "Mon chien s'appelle Rex", "Mon chien s'appelle Max"),
+        ("¿Cómo se llama mi perro?", "Mi perro se llama Rex", "Mi perro se llama Max"),
+        ("Come si chiama il mio cane?", "Il mio cane si chiama Rex", "Il mio cane si chiama Max"),
+    ],
+)
+def test_the_newer_comes_first_and_both_say_so(manager: MemoryManager, asked: str, older: str, newer: str) -> None:
+    for said in (older, newer):
+        manager.add(said)
+    first, second = manager.search(asked, top_k=2).hits
+    assert (first.memory.content, second.memory.content) == (newer, older)
+    assert (first.disagrees_with, second.disagrees_with) == ((second.memory.memory_id,), (first.memory.memory_id,))
+    assert "disagrees with an earlier statement of" in first.why
+    assert "disagrees with a later statement of" in second.why
+    assert (first.outdated_by, second.outdated_by) == (None, None)
+    assert (first.relevance or 0.0) >= (second.relevance or 1.0)
+    assert hit_dict(first)["disagrees_with"] == [second.memory.memory_id]
+    (best,) = manager.search(asked, top_k=1).hits
+    assert best.memory.content == newer
+    assert {one.status for one in manager.list()} == {Status.ACTIVE}
+
+
+def test_two_dogs_of_one_message_do_not_disagree(manager: MemoryManager) -> None:
+    manager.add("My dogs are called Rex and Bo")
+    manager.add(MAX)
+    assert [hit.disagrees_with for hit in manager.search("What are my dogs called?", top_k=2).hits] == [(), ()]
+
+
+def test_what_one_message_says_does_not_disagree_with_itself(manager: MemoryManager) -> None:
+    manager.capture("Hi! I'm Lena, I live in Utrecht with my husband Tom and I work as a nurse at the city hospital.")
+    hits = manager.search("where do I work?", top_k=3).hits
+    assert {hit.memory.key for hit in hits} >= {"job", None}
+    assert [hit.disagrees_with for hit in hits] == [(), (), ()]
+
+
+def test_two_values_read_from_one_message_are_two_things() -> None:
+    rex, bo = (
+        memory(f"My dog is called {name}", at=START + timedelta(milliseconds=place), source=Source(span=span))
+        for place, (name, span) in enumerate([("Rex", (0, 20)), ("Bo", (22, 40))])
+    )
+    assert disagreeing([rex, bo]) == {}
+    another_day = replace(bo, created_at=bo.created_at + timedelta(days=1))
+    assert set(disagreeing([rex, another_day])) == {rex.memory_id, another_day.memory_id}
+
+
+def test_the_latest_of_several_is_named_first() -> None:
+    one, two, three = (
+        memory(
+            f"My dog is called {name}",
+            at=START + timedelta(days=day),
+            vector=np.array((1.0, 0.0), np.float32).tobytes(),
+        )
+        for day, name in enumerate(("Rex", "Max", "Bo"))
+    )
+    assert disagreeing([two, one, three])[one.memory_id] == (three.memory_id, two.memory_id)
+    assert newest_of([one, two, three]) == {one.memory_id: three.memory_id, two.memory_id: three.memory_id}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trust": Trust.LOW},
+        {"author": "ben"},
+        {"source": Source(speaker="Ben")},
+        {"status": Status.SUPERSEDED},
+        {"occurred_at": START},
+    ],
+)
+def test_only_statements_of_one_person_and_trust_at_two_times_disagree(changes: dict[str, object]) -> None:
+    old = memory(REX, at=START, vector=np.array((1.0, 0.0), np.float32).tobytes())
+    new = memory(MAX, at=START + timedelta(days=1), vector=np.array((1.0, 0.0), np.float32).tobytes())
+    assert newest_of([old, new]) == {old.memory_id: new.memory_id}
+    assert disagreeing([old, replace(new, **changes)]) == {}  # type: ignore[arg-type]
+
+
+def test_the_newer_is_as_relevant_and_the_older_keeps_its_relevance() -> None:
+    assert later_relevances({"old": 0.9, "new": 0.2}, {}, {"old": "new"}) == {"old": 0.9, "new": 0.9}
+    assert later_relevances({"old": 0.1, "new": 0.2}, {}, {"old": "new"}) == {"old": 0.1, "new": 0.2}
+    assert later_relevances({"old": 0.9, "new": 0.2}, {"new": "last"}, {"old": "new"}) == {"old": 0.9, "new": 0.2}
+
+
+def test_a_model_is_told_that_another_statement_disagrees() -> None:
+    hit = Hit(memory=memory(REX, at=START), score=0.5, disagrees_with=("other",))
+    shown = SourceEntry.from_hit(hit, "memory", reader=Actor(user="ada")).content
+    assert shown == f"{REX} (as of {START:%Y-%m-%d}; another statement disagrees)"

@@ -1,9 +1,11 @@
-"""Whether anything about a query is known: from the lists, by the embedder's own scale, and never from a failure."""
+"""How likely it is that what is found is about the query."""
 
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,13 @@ from mnemic import AsyncMemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.json_output import result_dict
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.asked_attributes import AttributeAnswers
+from mnemic.retrieve.candidate_lists import APART, above_background, background_of, by_vector
 from mnemic.retrieve.content_judgement import ContentJudgement
+from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.graph_neighbourhood import SAID
+from mnemic.retrieve.policy_candidates import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import (
     ANOTHER_MODEL,
@@ -30,11 +36,24 @@ from mnemic.retrieve.relevance import (
     measured_with,
     relevance,
 )
+from mnemic.retrieve.result_assembly import POOLED, explain_order
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.testing.record_store.fixtures import START, memory
-from mnemic.types import Actor, Deadline, Message, Scored, Signals, Vector, VectorSpace
+from mnemic.types import (
+    Actor,
+    Deadline,
+    Intent,
+    Level,
+    Message,
+    RecallRequest,
+    Scored,
+    Signals,
+    Vector,
+    VectorSpace,
+    Where,
+)
 
 ANA = Actor(user="ana")
 MINILM = "all-MiniLM-L6-v2-int8"
@@ -270,3 +289,174 @@ async def test_among_few_memories_in_a_romance_language_the_nearest_is_not_taken
     assert answered.hits[0].memory.content == told[0]
     assert (answered.hits[0].relevance or 0) > 0.5
     assert unanswered.abstains
+
+
+TOLD = (
+    "My dog is called Rex.",
+    "I come from Ghent, but I live in Turku now.",
+    "I work as a nurse at the hospital.",
+    "My sister Ana lives in Lisbon.",
+    "I play badminton on Mondays.",
+    "I went rowing last summer.",
+    "My car is a red Skoda.",
+)
+QUESTIONS = (
+    "what is my dog called?",
+    "what do I do for a living?",
+    "where am I from?",
+    "which sports do I do?",
+    "what is the capital of Peru?",
+    "Fix this Python bug: IndexError",
+    "what is my wife's name?",
+    "how tall am I?",
+    "when was I born?",
+)
+
+
+def entries(names: str) -> list[Entry]:
+    """Return entries with falling scores."""
+    return [(name, 1 - place / 100, RELEVANCE) for place, name in enumerate(names)]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=90))
+def test_relevances_fall_along_an_order_that_stays(given_ones: list[float]) -> None:
+    order = [(f"{place:03}", 0.5, RELEVANCE) for place in range(len(given_ones))]
+    relevances = {name: share for (name, _, _), share in zip(order, given_ones, strict=True)}
+    found, fitted = explain_order(order, relevances, relevances)
+    assert [name for name, _, _ in found] == [name for name, _, _ in order]
+    shares = [fitted[name] for name, _, _ in found]
+    assert shares == sorted(shares, reverse=True)
+    if len(shares) <= POOLED:  # the mean stays: nothing becomes more relevant on the whole
+        assert sum(shares) == pytest.approx(sum(given_ones), abs=0.01)
+
+
+def test_a_relevance_does_not_depend_on_the_number_of_hits() -> None:
+    order = [(f"{place:03}", 1 - place / 200, RELEVANCE) for place in range(120)]
+    relevances = {name: (place * 37 % 101) / 101 for place, (name, _, _) in enumerate(order)}
+    _, many = explain_order(order, relevances, relevances)
+    _, fewer = explain_order(order[:POOLED], relevances, relevances)
+    assert {name: many[name] for name, _, _ in order[:POOLED]} == {name: fewer[name] for name, _, _ in order[:POOLED]}
+
+
+def test_messages_and_statements_are_merged_by_relevance() -> None:
+    relevances = {"a": 0.2, "b": 0.9, "c": 0.5, "d": 0.1}
+    found, fitted = explain_order(entries("abcd"), relevances, {"a", "c"})
+    assert [name for name, _, _ in found] == ["b", "a", "c", "d"]  # a and c, messages, keep their order
+    assert [score for _, score, _ in found] == [score for _, score, _ in entries("abcd")]
+    assert fitted == {"a": 0.35, "b": 0.9, "c": 0.35, "d": 0.1}
+
+
+def test_what_policy_prefers_keeps_its_place_and_what_is_not_judged_comes_last() -> None:
+    given_ones = [*entries("abc"), ("p", 0.6, PREFERENCE_BIAS), ("d", 0.5, RELEVANCE)]
+    found, fitted = explain_order(given_ones, {"b": 0.5, "p": 0.1, "d": 0.7}, ())
+    assert [name for name, _, _ in found] == ["b", "d", "a", "p", "c"]
+    assert fitted == {"b": 0.6, "d": 0.6, "p": 0.1}
+    assert explain_order(given_ones, {}, ()) == (given_ones, {})
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+async def test_no_hit_of_a_search_is_more_relevant_than_one_before_it(tmp_path: Path, question: str) -> None:
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=MiniLmEmbedder()) as engine:
+        await engine.record([Message(role="user", content=text, session="one") for text in TOLD[::2]], actor=ANA)
+        for text in TOLD:
+            await engine.add(text, actor=ANA)
+        result = await engine.search(question, actor=ANA, top_k=10)
+    shown = [hit.relevance or 0.0 for hit in result.hits]
+    assert len(shown) > 5
+    assert shown == sorted(shown, reverse=True)
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+async def test_a_model_is_shown_nothing_where_a_search_abstains_and_something_elsewhere(question: str) -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder()) as engine:
+        for text in TOLD:
+            await engine.add(text, actor=ANA)
+        result = await engine.search(question, actor=ANA)
+        recalled = await engine.recall(RecallRequest(intent=Intent(query=question)), actor=ANA)
+    assert result.abstains == (not recalled.hits)
+
+
+SPACE = VectorSpace(model="another", dimension=2, scale=((0.0, 0.0), (1.0, 1.0)))
+WHERE = Where(scopes=(Actor(user="ana").scope(Level.USER),))
+
+
+def scored(*cosines: float) -> list[Scored]:
+    return [Scored(str(place), cosine) for place, cosine in enumerate(cosines)]
+
+
+def best_of(answer: float, *others: float) -> float:
+    found = scored(answer, *others)
+    return above_background(found, background_of([one.score for one in found]))[0].score
+
+
+def test_what_stands_out_means_the_same_where_everything_is_near_and_where_everything_is_far() -> None:
+    near = best_of(0.64, *[0.4] * 79)
+    far = best_of(0.44, *[0.07] * 79)
+    assert near == pytest.approx(far, abs=0.05)
+    assert best_of(0.64, *[0.4] * 79) < best_of(0.64, *[0.07] * 79)
+
+
+def test_a_few_memories_say_little_of_the_background() -> None:
+    assert best_of(0.6, 0.5) > 0.55
+    assert best_of(0.6, *[0.5] * 200) < 0.35
+
+
+def test_many_good_answers_are_no_background() -> None:
+    assert background_of([0.6] * 25 + [0.1] * 75) < 0.11
+
+
+@given(st.lists(st.floats(-1, 1), max_size=60))
+def test_the_order_stays_and_the_same_text_stays_at_one(cosines: list[float]) -> None:
+    found = scored(*sorted(cosines, reverse=True))
+    read = above_background(found, background_of(cosines))
+    assert [one.memory_id for one in read] == [one.memory_id for one in found]
+    assert all(one.score >= other.score for one, other in itertools.pairwise(read))
+    assert above_background(scored(1.0), 0.4)[0].score == pytest.approx(1.0)
+    assert above_background(scored(0.4), 0.4)[0].score == pytest.approx(APART)
+
+
+class Moment:
+    """A scope of `size` memories: the nearest hundred are at 0.5, the newest at 0.3; it notes what is asked of it."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.sampled = size, 0
+
+    async def nearest(self, where: Where, _: Vector, *, limit: int, space: VectorSpace) -> list[Scored]:
+        assert space == SPACE
+        if where.memory_ids is None:
+            return scored(*[0.5] * min(limit, self.size))
+        self.sampled = len(where.memory_ids)
+        return [Scored(one, 0.3) for one in sorted(where.memory_ids)]
+
+    async def recent(self, _: Where, *, limit: int) -> list[Scored]:
+        return scored(*[1.0] * min(limit, self.size))
+
+
+@pytest.mark.parametrize(("size", "sampled"), [(40, 0), (5_000, 100)])
+async def test_the_background_of_a_large_scope_is_that_of_its_newest(size: int, sampled: int) -> None:
+    moment, question = Moment(size), read_question("Where is the boat?")
+    object.__setattr__(question, "vector", b"\0" * 8)
+    object.__setattr__(question, "space", SPACE)
+    found = await by_vector(moment, WHERE, question)  # type: ignore[arg-type]
+    assert moment.sampled == sampled
+    assert (found[0].score > 0.3) is bool(sampled)
+
+
+class Near:
+    """A scope whose best memory is at 0.7 where all others are at 0.5."""
+
+    async def nearest(self, *_: object, **__: object) -> list[Scored]:
+        return scored(0.7, *[0.5] * 40)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_read"),
+    [("Where does my sister live?", False), ("¿Dónde vive mi hermana?", True), ("Wo wohnt meine Schwester?", True)],
+)
+async def test_the_default_model_is_read_against_the_background_in_other_languages(asked: str, is_read: bool) -> None:
+    space = VectorSpace(model="default", dimension=2)
+    question = replace(read_question(asked), vector=array("f", [1.0, 0.0]), space=space)
+    found = await by_vector(Near(), WHERE, question)  # type: ignore[arg-type]
+    assert (found[0].score < 0.6) is is_read
+    assert [one.memory_id for one in found] == [str(place) for place in range(41)]

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import timedelta
+import math
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mnemic.engine import MemoryEngine
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
+from mnemic.policy.key_rules import Policy
+from mnemic.policy.limits import Limits, Quota
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
+from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Scope, Source, Status, Usage, Vector, Where
 from mnemic.write.decide import is_known
 from mnemic.write.draft import WriteRules
+from mnemic.write.limiter import decide_consent, may_exceed_quota
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.prepare import fingerprint_of, index_text, normal_form, validate
+from tests.examples import Examples
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
 
@@ -285,3 +294,232 @@ async def test_nothing_is_read_of_a_memory_of_another_user(desk: Any) -> None:
 def test_rules_must_make_sense(rules: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="write_rules"):
         WriteRules(**rules)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        (None, "english"),
+        ("reply_language", "reply language: english"),
+        ("reply-language", "reply language: english"),
+        ("homeCity2", "home city 2: english"),
+        ("язык", "язык: english"),
+    ],
+)
+def test_index_text(key: str | None, text: str) -> None:
+    assert index_text("english", key=key) == text
+
+
+EXAMPLES = Examples.of_tests(__file__)
+HOME = Scope(tenant="default", level=Level.USER, owner="ada")
+SECRET = b"s" * 32
+
+
+def of(content: str = "Likes tea", scope: Scope = HOME, secret: bytes = SECRET, **fields: Any) -> str:
+    return fingerprint_of(secret, scope, Candidate(content=content, **fields))
+
+
+def test_the_same_statement() -> None:
+    EXAMPLES.assert_right(lambda content: of(content) == of(), "the_same_statement")
+
+
+def test_another_statement() -> None:
+    EXAMPLES.assert_right(lambda other: other != of(), "another_statement")
+
+
+def test_composed_and_decomposed_are_one() -> None:
+    assert of("cafe\u0301") == of("caf\u00e9")
+
+
+def test_data_and_time_make_another_memory() -> None:
+    noon = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    assert of(data={"invoice": 1}) != of(data={"invoice": 2})
+    assert of(occurred_at=noon) != of(occurred_at=noon + timedelta(days=1))
+    assert of(occurred_at=noon, source=Source(quote="x")) == of(source=Source(quote="x"))
+    assert of(kind=Kind.STRUCTURED, data={"seat": "1A"}) != of(kind=Kind.STRUCTURED, data={"seat": "1B"})
+    assert of(kind=Kind.EPISODIC, occurred_at=noon) != of(kind=Kind.EPISODIC)
+
+
+def test_it_is_no_plain_hash() -> None:
+    assert len(of()) == 64
+    assert normal_form("...") == "..."
+
+
+MIB = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("quota", "held", "near"),
+    [
+        (Quota(per="tenant", rows=100_000), Usage(1_000, 0, 0), False),
+        (Quota(per="tenant", rows=100_000), Usage(89_999, 0, 0), False),
+        (Quota(per="tenant", rows=100_000), Usage(90_001, 0, 0), True),
+        (Quota(per="tenant", rows=1_500), Usage(0, 0, 0), False),
+        (Quota(per="tenant", rows=1_500), Usage(501, 0, 0), True),
+        (Quota(per="tenant", rows=10), Usage(0, 0, 0), True),
+        (Quota(per="tenant", bytes=1000 * MIB), Usage(0, 899 * MIB, 0), False),
+        (Quota(per="tenant", bytes=1000 * MIB), Usage(0, 901 * MIB, 0), True),
+        (Quota(per="tenant", bytes=10 * MIB), Usage(0, 0, 0), True),
+        (Quota(per="tenant", writes_a_minute=5_000), Usage(9_999, 0, 3_900), False),
+        (Quota(per="tenant", writes_a_minute=5_000), Usage(9_999, 0, 4_100), True),
+        (Quota(per="user", rows=10), Usage(9, 0, 0), False),
+        (Quota(per="tenant", kind=Kind.ENTITY, rows=10), Usage(9, 0, 0), False),
+    ],
+)
+def test_a_quota_is_near_when_a_crowd_could_pass_it(quota: Quota, held: Usage, near: bool) -> None:
+    candidate = Candidate(content="tea", kind=Kind.EPISODIC)
+    assert may_exceed_quota(Limits(quotas=(quota,)), candidate, {Kind.EPISODIC: held}) is near
+
+
+ANA = Actor(user="ana")
+BAD = Candidate(content="I like tea.", confidence=0.5, data={"amount": float("nan")})
+
+
+class _Embedder(WordEmbedder):
+    """Notes the number of texts of each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[int] = []
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        self.calls.append(len(texts))
+        return await super().embed(texts, deadline=deadline)
+
+
+class _Store(SqliteStore):
+    """Counts the reads of the file."""
+
+    reads = 0
+
+    async def _read(self, work: Any) -> Any:
+        self.reads += 1
+        return await super()._read(work)
+
+
+@pytest.fixture
+async def engine(tmp_path: Path) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=_Store(tmp_path / "m.db"), embedder=_Embedder()) as opened:
+        yield opened
+
+
+async def test_a_write_reads_the_file_once_before_its_transaction(engine: MemoryEngine) -> None:
+    await engine.add("I like tea.", actor=ANA)
+    store, embedder = engine.store, engine.embedder
+    assert isinstance(store, _Store)
+    assert isinstance(embedder, _Embedder)
+    store.reads = 0
+    embedder.calls.clear()
+    assert (await engine.add("My bicycle is green.", actor=ANA)).outcome is Outcome.CREATED
+    assert (store.reads, embedder.calls) == (1, [1])
+    assert (await engine.add("I like tea.", actor=ANA)).outcome is Outcome.REFRESHED
+    assert (store.reads, embedder.calls) == (2, [1])
+
+
+async def test_limits_refuse_before_the_rules_of_a_statement_do(engine: MemoryEngine) -> None:
+    with pytest.raises(InvalidInput, match="data"):
+        await engine.add(BAD, actor=ANA)
+    await engine.erase("ana", actor=ANA, block=True)
+    for candidate in (BAD, Candidate(content="I like tea.")):
+        receipt = await engine.add(candidate, actor=ANA)
+        assert (receipt.outcome, receipt.reason) == (Outcome.BLOCKED, "retention_denied:erased_subject")
+
+
+async def test_a_key_without_consent_is_refused_by_the_same_read(engine: MemoryEngine) -> None:
+    await decide_consent(
+        engine.store, engine.clock, "drink", granted=False, user="ana", actor=ANA, policy=engine.policy
+    )
+    assert (await engine.add("tea", key="drink", actor=ANA)).reason == "consent_required:drink"
+    assert isinstance(engine.embedder, _Embedder)
+    assert engine.embedder.calls == []
+
+
+NOW = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def validated(**fields: Any) -> Candidate:
+    return validate(Candidate(**{"content": "likes tea", **fields}), Policy(), NOW)
+
+
+def nested(depth: int) -> Any:
+    value: Any = "leaf"
+    for _ in range(depth):
+        value = {"in": value}
+    return value
+
+
+REFUSED = [
+    ({"content": ""}, "content:empty"),
+    ({"content": " \n\t "}, "content:empty"),
+    ({"content": "\u200b\u200b"}, "content:empty"),
+    ({"content": "x" * 8193}, "content:too_long"),
+    ({"content": "x" * 100_000}, "content:too_long"),
+    ({"content": "\U0001f600" * 8192 + "x"}, "content:too_long"),
+    ({"content": "a\0b"}, "content:nul"),
+    ({"content": "a\ud800b"}, "content:surrogate"),
+    ({"content": 7}, "content"),
+    ({"kind": "diary"}, "kind"),
+    ({"kind": Kind.WORKING}, "kind:not_durable"),
+    ({"kind": Kind.SHORT_TERM}, "kind:not_durable"),
+    ({"key": ""}, "key"),
+    ({"key": "a\u202eb"}, "key"),
+    ({"confidence": math.nan}, "confidence"),
+    ({"confidence": math.inf}, "confidence"),
+    ({"confidence": 1.01}, "confidence"),
+    ({"confidence": True}, "confidence"),
+    ({"confidence": 10**400}, "confidence"),
+    ({"confidence": "high"}, "confidence"),
+    ({"data": {"x": 10**5000}}, "data:integer"),
+    ({"data": {"x": b"bytes"}}, "data"),
+    ({"data": [1]}, "data"),
+    ({"ttl": timedelta(0)}, "ttl"),
+    ({"ttl": timedelta(days=99_999)}, "ttl"),
+    ({"valid_from": NOW, "valid_to": NOW}, "valid_to"),
+    ({"valid_to": NOW - timedelta(days=1)}, "valid_to"),
+    ({"data": {"x": math.nan}}, "data"),
+    ({"data": {"x": object()}}, "data"),
+    ({"data": nested(10)}, "data:depth"),
+    ({"data": {"x": "y" * 40_000}}, "data:too_long"),
+    ({"data": {"x": ["y" * 9_000] * 4}}, "data:too_long"),
+    ({"data": {"": 1}}, "data"),
+    ({"data": {"x": "a\0"}}, "data:nul"),
+    ({"context": "x" * 8193}, "context:too_long"),
+    ({"context": "\ud800"}, "context:surrogate"),
+    ({"category": "x" * 129}, "category:too_long"),
+    ({"category": 3}, "category"),
+    ({"source": Source(origin="rumour")}, "origin"),  # type: ignore[arg-type]
+    ({"source": Source(span=(3, 1))}, "span"),
+    ({"source": Source(span=(True, 2))}, "span"),
+    ({"source": Source(speaker="x" * 300)}, "speaker:too_long"),
+    ({"source": Source(quote="x" * 20_000)}, "quote:too_long"),
+]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"), REFUSED, ids=[f"{reason}-{at}" for at, (_, reason) in enumerate(REFUSED)]
+)
+def test_refused_with_a_reason(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        validated(**fields)
+    assert error.value.reason == f"invalid_input:{reason}"
+    assert "xxxx" not in str(error.value)
+
+
+def test_limits_are_measured_after_normalising() -> None:
+    padded = "\u200b" * 20_000 + "x" * 8192
+    assert validated(content=padded).content == "x" * 8192
+    assert len(validated(content="\U0001f600" * 8192).content.encode()) == 32 * 1024
+
+
+def test_texts_are_cleaned() -> None:
+    source = Source(quote="  I like\u200b tea ", speaker=" Ada ", ref="  ")
+    clean = validated(
+        content="  Cafe\u0301 \r\n", key=" home ", category=" food ", data={"a": ["x\u200b"]}, source=source
+    )
+    assert (clean.content, clean.key, clean.category) == ("Café", "home", "food")
+    assert clean.data["a"] == ("x\u200b",), "data stay as they are given, so that a filter finds them"
+    assert (clean.source.quote, clean.source.speaker, clean.source.ref) == ("I like tea", "Ada", None)
+
+
+def test_a_kind_may_be_named_by_its_value() -> None:
+    assert validated(kind="episodic").kind is Kind.EPISODIC

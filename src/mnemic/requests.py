@@ -235,14 +235,6 @@ class Search(_FrozenFields[SearchResult]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PinnedSearch(Search):
-    """Find memories, `pinned` ones first; with `named` only those that the query names."""
-
-    pinned: int = 0
-    named: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Context(Request[ContextBlock]):
     """Return the memories that a model asked `query` would be shown, and log them as injected."""
 

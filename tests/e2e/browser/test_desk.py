@@ -33,11 +33,19 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     await expect(page.locator(".versus ins").first).to_be_visible()
     case = page.get_by_role("article", name="What waits")
-    for told in ("Contradicts what Ana said.", "Approving replaces it and drops “near the front”", "Only 55% sure"):
+    for told in ("about ana", "Contradicts what ana said.", "said by ana", "Only 55% sure"):
         await expect(case).to_contain_text(told)
+    for act, then in (
+        ("Reject", "Nothing changes; this is not used."),
+        ("Approve", "Replaces what is known; “near the front” is lost."),
+        ("Edit", "Uses your own words, which you write next."),
+        ("Keep both", "Joins both in one memory that you word."),
+    ):
+        await expect(case.get_by_role("button", name=act)).to_have_accessible_description(then)
+        await expect(case.get_by_text(then)).to_be_visible()
     assert await page.locator(".versus del").all_text_contents() == ["aisle ", "near the front."]
     assert await page.locator(".versus ins").all_text_contents() == ["window "]
-    await expect(page.locator(".queue li").first).to_contain_text("aisle → window")
+    await expect(page.locator(".queue li").first).to_contain_text("replaces “aisle”55% sure")
     await expect(case).to_contain_text(f"1 of {len(rest) + 4}")
     await page.keyboard.press("r")
     await expect(page.get_by_role("status").filter(has_text="Rejected.")).to_be_visible()

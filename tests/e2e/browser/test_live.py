@@ -49,6 +49,9 @@ async def test_a_message_shows_what_it_replaces_and_what_a_model_gets_and_is_und
     await expect(block).to_contain_text("Bergen")
     tokens = await page.locator(".prompt .meta strong").first.text_content()
     assert int(tokens or "0") > 0
+    await expect(page.locator(".prompt .meta").first).to_contain_text("2 facts")
+    for fact in await page.locator(".used").all():
+        await expect(fact).to_contain_text("just read from this message")
 
     await page.get_by_role("button", name="Undo all of it").click()
     await expect(home).to_contain_text("taken back")

@@ -133,6 +133,8 @@ async def test_the_overview_names_what_fails_and_what_is_full(enter: Enter) -> N
         answer = await route.fetch()
         state = await answer.json()
         state["process"]["requests"] = {"2xx": 328, "5xx": 12}
+        state["process"]["searches"] = {"found": 124, "empty": 8, "hit_rate": 0.9394}
+        state["process"]["degraded"] = {"vector": 4}
         state["process"]["models"] = {"calls": 7, "input_tokens": 4200, "output_tokens": 310}
         state["projections"] = {"neo4j": 40}
         slow = {"method": "POST", "route": "/v1/capture", "count": 60, "failed": 0, "p50_ms": 480.0, "p95_ms": 2400.0}
@@ -149,12 +151,16 @@ async def test_the_overview_names_what_fails_and_what_is_full(enter: Enter) -> N
     attention = page.locator(".panel").filter(has=page.get_by_role("heading", name="What needs attention"))
     for sentence in (
         "12 of 340 requests failed since the service started.",
+        "Search by meaning failed in 4 of all 132 searches; the other ways answered alone.",
         "The copy in neo4j is 40 changes behind.",
         "Reading a message is slow: 1 in 20 takes over 2.4 s.",
         "A limit of the tenant is used to 93%.",
     ):
         await expect(attention).to_contain_text(sentence)
-    await expect(page.locator("dd").filter(has_text="7 calls")).to_contain_text("4,200 tokens sent, 310 received")
+    await expect(page.locator("dd").filter(has_text="132")).to_contain_text(
+        "94% found something4 without search by meaning"
+    )
+    await expect(page.locator("dd").filter(has_text="tokens sent")).to_have_text("74,200 tokens sent, 310 received")
 
 
 async def test_a_slow_or_failing_call_is_marked_and_one_of_few_calls_has_no_slowest_part(enter: Enter) -> None:

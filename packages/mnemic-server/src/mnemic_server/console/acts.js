@@ -22,10 +22,17 @@ export function changes(memory, node, done, text = memory.content) {
     button("Forget", gone, { kind: "quiet danger-text", "aria-label": `Forget: ${text}` })];
 }
 
+const DOTS = "M5 12h.01M12 12h.01M19 12h.01", CROSS = "M7 7l10 10M17 7 7 17";
+
 /** The button that opens what can be done with what `node` shows. @param {any} node @param {string} text */
 export function opener(node, text) {
-  const dots = svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: "M5 12h.01M12 12h.01M19 12h.01" }));
-  const more = button(dots, () => more.setAttribute("aria-expanded", String(node.classList.toggle("unfolded"))), { kind: "quiet more", "aria-expanded": "false", "aria-label": `Actions: ${text}` });
+  const mark = svg("path", { d: DOTS });
+  const turn = () => {
+    const open = node.classList.toggle("unfolded");
+    more.setAttribute("aria-expanded", String(open));
+    mark.setAttribute("d", open ? CROSS : DOTS);
+  };
+  const more = button(svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, mark), turn, { kind: "quiet more", "aria-expanded": "false", "aria-label": `Actions: ${text}` });
   return more;
 }
 

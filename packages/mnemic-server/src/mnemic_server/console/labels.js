@@ -117,7 +117,7 @@ const ORIGINS = { agent_inferred: "inferred by an agent", tool_output: "from a t
 
 /** Who or what a memory comes from; `user` is what the person is called, whose name is `owner`. */
 export function originWords({ origin, speaker, session }, user = "the user", owner = null) {
-  if (user === "you" && speaker && speaker.toLowerCase() === owner?.toLowerCase()) return "said by you";
+  if (speaker && speaker.toLowerCase() === owner?.toLowerCase()) return `said by ${user}`;
   if (speaker) return `said by ${speaker === "user" ? user : speaker === "assistant" ? "the assistant" : speaker}`;
   if (origin === "import") return session ? `imported from “${session}”` : "imported";
   return ORIGINS[origin] ?? `said by ${user}`;
@@ -137,14 +137,6 @@ const KINDS = { long_term: "fact", persona: "how to speak", episodic: "event", e
 export function kindWords(kind) {
   return KINDS[kind] ?? spaced(kind);
 }
-
-/** A person's name as it is written: `ana` is "Ana"; a name with anything but letters stays as it is. @param {string} user */
-export function nameOf(user) {
-  return /^\p{L}+$/u.test(user) ? user[0].toUpperCase() + user.slice(1) : user;
-}
-
-/** The engine's reason for what is sent to a model although it is not about the message. */
-export const DEPENDED_ON = "the answer could depend on it";
 
 /** The reasons of a hit, in the engine's words, without who said it, which stands above. @param {string | null} told */
 export function whyWords(told) {
@@ -198,7 +190,7 @@ export function erasedWords(name) {
   return ERASED[name] ?? spaced(name);
 }
 
-const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near", instances: "words for instances", answers: "words of answers", told: "the time it was told", when: "a time in it", speaker: "who said it", previous: "the message before", following: "the message after", asked: "what is asked for", sibling: "telling of another thing", question: "only asking", rating: "your rating" };
+const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near", instances: "words for instances", answers: "words of answers", told: "the time it was told", when: "a time in it", speaker: "who said it", previous: "the message before", following: "the message after", asked: "what is asked for", sibling: "telling of another thing", question: "only asking", rating: "your rating", judge: "reading it with the question" };
 
 /** A ranked list's name. @param {string} name */
 export function listWords(name) {

@@ -82,8 +82,8 @@ function row(line, isChosen, choose, fill) {
   // Who said it is worth a word only where it was somebody else.
   const origin = originWords(memory.source, "you", memory.owner);
   const node = el("li", { class: "known" });
-  node.append(box, linked(memory, text), opener(node, text),
-    el("p", { class: "meta" }, said, origin !== "said by you" && el("span", {}, origin), dated(memory), memory.supersedes.length > 0 && before(path, memory.supersedes.length)),
+  const more = [said, origin !== "said by you" && el("span", {}, origin), memory.supersedes.length > 0 && before(path, memory.supersedes.length)].filter(Boolean);
+  node.append(box, linked(memory, text), el("p", { class: "dated" }, dated(memory)), opener(node, text), more.length > 0 ? el("p", { class: "meta" }, more) : "",
     el("div", { class: "actions" }, changes(memory, node, fill, text)));
   return node;
 }
@@ -92,8 +92,8 @@ const age = ({ memory }) => Date.parse(memory.valid_from ?? memory.occurred_at ?
 
 /** When it is to be, since when it holds, or how old it is. */
 function dated(memory) {
-  if (memory.occurred_at && new Date(memory.occurred_at) > new Date()) return el("span", {}, `on ${day(memory.occurred_at)}`);
-  return el("span", {}, memory.valid_from ? `since ${day(memory.valid_from)}` : several("said ", when(memory.occurred_at ?? memory.updated_at)));
+  if (memory.occurred_at && new Date(memory.occurred_at) > new Date()) return `on ${day(memory.occurred_at)}`;
+  return memory.valid_from ? `since ${day(memory.valid_from)}` : several("said ", when(memory.occurred_at ?? memory.updated_at));
 }
 
 /** What it said before, read when it is opened. */

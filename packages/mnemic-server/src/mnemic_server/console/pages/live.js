@@ -6,7 +6,7 @@ import { el, several } from "../dom.js";
 import { attempt, badge, button, choice, empty, failure, field, head, linked, MARKER, markerWords, masked, panel, say, sureToForget } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { ratings } from "../rating.js";
-import { DEPENDED_ON, counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
+import { counted, inWords, number, sentence, spaced, statusWords, whyWords } from "../labels.js";
 
 const TRY = ["I moved to Bergen last week, and I am a vegetarian now.", "My card number is 4111 1111 1111 1111.", "Where do I live?", "Forget what I said about my hotel."];
 const KINDS = [["long_term", "a fact: true until changed"], ["episodic", "an event"]];
@@ -63,7 +63,7 @@ export function show({ signal }) {
       say("All of it is taken back.");
       await fillPrompt();
     };
-    const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll, { kind: "quiet" });
+    const all = each.filter((one) => one.undo).length > 1 && button("Undo all of it", undoAll);
     const aside = [heldBack(report, await masking), requests(report.asked ?? [], fillPrompt)].filter(Boolean), panels = [
       panel("What was read from it", each.length > 0 ? el("ul", { class: "rows" }, each.map((one) => one.node)) : el("p", { class: "quiet" }, "Nothing is kept of it."), each.length > 0 && el("div", { class: "foot-line" }, steps(written), all)),
       panel("What a model gets with this message", prompt),
@@ -122,8 +122,8 @@ function together(all, memoryOf) {
   let groups = [];
   const is = (kind) => (one) => (memoryOf(one).kind === "entity") === kind;
   for (const one of all.filter(is(false))) {
-    const near = groups.filter((group) => group.some((other) => overlap(memoryOf(one), memoryOf(other))));
-    groups = [...groups.filter((group) => !near.includes(group)), [...near.flat(), one]];
+    const near = groups.filter((group) => group.some((other) => overlap(memoryOf(one), memoryOf(other)))), joined = [...near.flat(), one];
+    groups = near.length === 0 ? [...groups, joined] : groups.map((group) => (group === near[0] ? joined : group)).filter((group) => !near.includes(group));
   }
   const whole = (one) => Number(/\s.*[.!?]$/.test(memoryOf(one).content));
   groups = groups.map((group) => group.sort((one, other) => whole(other) - whole(one)));
@@ -153,7 +153,7 @@ function row(some, changed) {
     state.replaceChildren(badge("undone"));
   };
   const alone = async () => (await undo(), say(ended.length > 0 ? `It says again: ${ended[0].content}` : "It is forgotten."), await changed());
-  const back = some.some((one) => ["created", "superseded", "merged"].includes(one.receipt.outcome)) && button("Undo", alone, { kind: "quiet", "aria-label": `Undo: ${memory.content}` });
+  const back = some.some((one) => ["created", "superseded", "merged"].includes(one.receipt.outcome)) && button("Undo", alone, { "aria-label": `Undo: ${memory.content}` });
   const node = el("li", { class: "row read" },
     el("div", {},
       linked(memory),
@@ -196,31 +196,26 @@ function requests(asked, changed) {
   return rows.length > 0 && panel("What it asks of memory", el("p", { class: "quiet" }, "An agent asks before it does this."), el("ul", { class: "rows" }, rows));
 }
 
-/** Entries shown at once of what a model gets. */
-const MOST = 3;
+/** Facts shown at once of what a model gets. */
+const MOST = 8;
 
-/** What a model gets with a message: its tokens, and the memory behind each entry. `fresh`: what was read from the message itself, and stands above. */
+/** What a model gets with a message, in the order in which it gets it: its tokens, and the memory behind each fact. `fresh`: what was read from the message itself, and stands above. */
 async function block(query, signal, fresh, changed) {
   const made = await call("POST", "/v1/context", { body: { query }, signal });
   if (!made.text) return el("p", { class: "quiet" }, "Nothing: no memory bears on it.");
   const [{ runs }, rated] = await Promise.all([call("GET", "/v1/runs", { query: { limit: 10 }, signal }), ratings(signal)]);
   const run = runs.find((one) => one.block_sha256 === made.digest);
-  const near = (hit) => hit.relevance ?? hit.score ?? 0, groups = together(made.hits.toSorted((one, other) => near(other) - near(one)), (hit) => hit.memory);
-  const known = groups.filter(([{ memory }]) => !fresh.has(memory.memory_id)), read = groups.length - known.length;
-  const [along, entries] = [true, false].map((only) => known.filter(([{ why }]) => (whyWords(why) === DEPENDED_ON) === only).map((group) => entry(group, rated, changed)));
-  const folded = (some, words) => some.length > 0 && el("details", {}, el("summary", {}, words), el("ul", { class: "rows" }, some));
+  const facts = together(made.hits, (hit) => hit.memory).map((group) => fact(group, fresh, rated, changed));
   return several(
-    el("p", { class: "meta" }, el("span", {}, counted(groups.length, "fact")), run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens with the words around them"), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
-    read > 0 && el("p", {}, `What was just read (${read})${entries.length > 0 ? ", and from before:" : "."}`),
-    entries.length > 0 && el("ul", { class: "rows" }, entries.slice(0, MOST)),
-    folded(entries.slice(MOST), `${entries.length - MOST} more`),
-    folded(along, `${along.length} sent along, in case it matters`),
-    el("details", {}, el("summary", {}, "The exact text"), el("pre", { class: "block", tabindex: "0" }, made.text)));
+    el("p", { class: "meta" }, el("span", {}, counted(facts.length, "fact")), run && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), run?.ms && el("span", {}, `${number(Math.round(run.ms))} ms`)),
+    el("ul", { class: "rows" }, facts.slice(0, MOST)),
+    facts.length > MOST && el("details", {}, el("summary", {}, `${facts.length - MOST} more`), el("ul", { class: "rows" }, facts.slice(MOST))),
+    el("details", {}, el("summary", {}, "The exact text, with the words around the facts"), el("pre", { class: "block", tabindex: "0" }, made.text)));
 }
 
-/** What a model gets of one fact that was known before, why, and what can be done about it. */
-function entry([{ memory, why }], rated, changed) {
-  const node = el("li", { class: "row used" });
-  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, whyWords(why))), ...acts(memory, node, rated.get(memory.memory_id), changed));
+/** One fact that a model gets, why, and, if it was known before, what can be done about it. */
+function fact(group, fresh, rated, changed) {
+  const [{ memory, why }] = group, node = el("li", { class: "row used" }), read = group.some((one) => fresh.has(one.memory.memory_id));
+  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, read ? "just read from this message" : whyWords(why))), ...(read ? [] : acts(memory, node, rated.get(memory.memory_id), changed)));
   return node;
 }

@@ -3,10 +3,11 @@
 import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../dom.js";
-import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, narrow, panel, sureToForget, when } from "../components.js";
+import { ask, attempt, badge, button, empty, facts, field, fold, head, masked, narrow, panel, say, sureToForget, when } from "../components.js";
 import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
-import { counted, dateTime, day, kindWords, originWords, percent, sentence, topic } from "../labels.js";
+import { rating, ratings } from "../rating.js";
+import { counted, dateTime, day, kindWords, originWords, percent, sentence, spaced, topic } from "../labels.js";
 
 /** What was done with a memory, as people say it. */
 const DONE = { created: "Remembered", updated: "Corrected", injected: "Used in an answer", superseded: "Replaced", approved: "Approved", pending_review: "Sent to review", refreshed: "Said again", merged: "Joined with another", restored: "Brought back", rolled_back: "Set back" };
@@ -15,42 +16,44 @@ const DONE = { created: "Remembered", updated: "Corrected", injected: "Used in a
 export async function show({ argument: memoryId, who, signal }) {
   if (!memoryId) return several(head("Memory"), empty("No memory is named", "Open one from Search.", el("a", { class: "button", href: "#/search" }, "Search")));
   const path = `/v1/memories/${encodeURIComponent(memoryId)}`;
-  const [{ versions }, lineage, { uses }] = await Promise.all([
+  const [{ versions }, lineage, { uses }, rated] = await Promise.all([
     call("GET", `${path}/history`, { signal }),
     call("GET", `${path}/lineage`, { signal }),
     call("GET", `${path}/uses`, { query: { limit: 30 }, signal }),
+    who.user ? ratings(signal) : new Map(),
   ]);
   const memory = versions.at(-1);
   const called = memory.level === "user" && memory.owner === who.user ? "you" : "the user";
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   const before = changeable && memory.supersedes.length > 0 ? lineage.earlier[0] : null;
-  const again = before && { memory: before, act: button("Use the earlier version", () => undo(path, before), { "aria-label": `Use the earlier version: ${before.content}` }) };
-  const details = fold("Details", "key, kind, identifier", about(memory));
+  const again = before && button("Use the earlier version", () => undo(path, before), { "aria-label": `Use the earlier version: ${before.content}` });
+  const details = fold("Details", "how sure, how long, identifier", about(memory, called));
   details.open = !narrow();
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
     head(masked(sentence(memory)), badge(memory.status), changeable && [button("Edit", () => correct(path, memory), { kind: "primary" }), button("Forget", () => forget(path, memory), { kind: "danger" })]),
     el("div", { class: "memory-sides" },
-      panel(lineage.earlier.length + lineage.later.length + versions.length > 1 ? "Now and before" : "Since when", timeline(spansOf(versions, lineage.earlier, lineage.later, again)), versions.length > 1 && history(path, versions, changeable)),
-      el("div", { class: "stack" },
-        panel("Where it came from, and its use", source(memory, called, lineage, uses)),
-        el("section", { class: "panel folds" }, details))),
+      panel(lineage.earlier.length + lineage.later.length + versions.length > 1 ? "Now and before" : "Since when", timeline(spansOf(versions, lineage.earlier, lineage.later), again), versions.length > 1 && history(path, versions, changeable)),
+      panel("Where it came from, and its use", source(memory, called, lineage, uses), changeable && who.user && el("div", { class: "verdict" }, el("p", {}, "Does it help?"), rating(memory, rated.get(memory.memory_id))))),
+    el("section", { class: "panel folds details" }, details),
   );
 }
 
-function about(memory) {
+/** What else is known of it, in a reader's words. */
+function about(memory, called) {
+  const copied = async () => (await navigator.clipboard.writeText(memory.memory_id), say("Copied."));
   return facts([
-    ["Key", memory.key && el("code", {}, memory.key)],
-    ["Kind", [kindWords(memory.kind), memory.category].filter(Boolean).join(", ")],
-    ["Belongs to", `${memory.level} ${memory.owner}`],
-    ["Believed", `${memory.trust} trust, ${percent(memory.confidence)} confident`],
+    ["About", memory.level === "user" ? `${memory.owner}${called === "you" ? " (you)" : ""}` : `${memory.level} ${memory.owner}`],
+    ["What it is", [kindWords(memory.kind), memory.category && spaced(memory.category)].filter(Boolean).join(", ")],
+    ["Topic", memory.key && el("code", {}, memory.key)],
+    ["How sure", `${percent(memory.confidence)}: ${memory.trust} trust, ${originWords(memory.source, called, memory.owner)}`],
     ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
     ["True from", memory.valid_from && day(memory.valid_from)],
     ["True until", memory.valid_to && day(memory.valid_to)],
-    ["Expires", memory.expires_at ? day(memory.expires_at) : "never"],
+    ["Kept", memory.expires_at ? `until ${day(memory.expires_at)}` : "until it is forgotten"],
     ["Data", Object.keys(memory.data).length > 0 && el("pre", { tabindex: "0" }, JSON.stringify({ ...memory.data, ...(memory.category === "attachment" && memory.data.base64 && { base64: "kept" }) }, null, 2))],
     ["Conversation", memory.source.session],
-    ["Identifier", el("code", { class: "id" }, memory.memory_id)],
+    ["Identifier", el("span", { class: "copy" }, el("code", { class: "id" }, memory.memory_id), navigator.clipboard && button("Copy", copied, { kind: "quiet", "aria-label": "Copy the identifier" }))],
   ]);
 }
 

@@ -4,7 +4,7 @@ import { call } from "../api.js";
 import { activityCharts } from "../charts.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
-import { button, empty, head, linked, narrow, panel, provenance } from "../components.js";
+import { button, empty, head, linked, panel, provenance } from "../components.js";
 import { firstSteps } from "../profile.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
 import { ago, counted, listWords, number, percent, size, spaced } from "../labels.js";
@@ -88,7 +88,7 @@ function change(now, before, better = 0, words = number) {
 function figures({ held, waiting }, total, { days, period: now, period_before: before }) {
   const each = (one) => (one?.used ? Math.round(one.tokens / one.used) : null), some = now.used > 0;
   return el("div", { class: "tiles" },
-    tile("Memories held", number(total), `${number(now.written)} new${before ? `, ${now.written > before.written ? "up from" : now.written < before.written ? "down from" : "as many as"} ${number(before.written)}` : ""}`, waiting > 0 ? `${number(waiting)} wait for review` : size(sum(Object.values(held), "bytes"))),
+    tile("Memories held", number(total), `${number(now.written)} new${before ? ` (${number(before.written)} before)` : ""}`, waiting > 0 ? `${number(waiting)} wait for review` : size(sum(Object.values(held), "bytes"))),
     tile("Prompts with memory", number(now.used), change(now.used, before?.used), some ? `${number(Math.round(now.used / days.length))} a day` : "none yet"),
     tile("Tokens per prompt", some ? number(each(now)) : "–", change(each(now), each(before), -1), some && `${number(now.tokens)} in all`),
     tile("Time per prompt", some ? milliseconds(now.typical_ms) : "–", some && change(now.typical_ms, before?.typical_ms, -1, milliseconds), now.used >= ENOUGH && `slowest 5%: ${milliseconds(now.slow_ms)}`));
@@ -101,7 +101,7 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
   const lines = [
     ...calls.filter((one) => one.named && (one.failed > 0 || one.slow)).map(trouble),
     others > 0 && bad(`${number(others)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`),
-    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed ${searches >= count ? `in ${number(count)} of ${counted(searches, "search", "searches")}` : counted(count, "time")}; the other ways answered alone.`)),
+    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed in ${number(count)}${searches >= count ? ` of all ${counted(searches, "search", "searches")}` : ""}; the other ways answered alone.`)),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
     waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", `Review ${number(waiting)}`),
     ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "Quotas"))),
@@ -141,7 +141,7 @@ async function examine(found, signal, held) {
     const unused = health.unused.length > 0 && `; ${number(health.unused.length)} not used in 90 days`;
     found.replaceChildren(several(
       lines.length > 0 && el("ul", { class: "rows attention minor" }, lines),
-      el("p", { class: "quiet" }, held && `${counted(held.total, "memory", "memories")} held: ${[`${number(health.looked_at)} in use`, held.waiting > 0 && `${number(held.waiting)} waiting`, past > 0 && `${number(past)} replaced or closed`].filter(Boolean).join(", ")}. All in use examined` || `${counted(health.looked_at, "memory", "memories")} in use examined`, lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
+      el("p", { class: "examined" }, held && `${counted(held.total, "memory", "memories")}: ${[`${number(health.looked_at)} in use`, held.waiting > 0 && `${number(held.waiting)} waiting`, past > 0 && `${number(past)} replaced or closed`].filter(Boolean).join(", ")}. Those` || number(health.looked_at), " in use examined", lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
   } catch (problem) {
     if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
   }
@@ -159,18 +159,18 @@ function judged(routes) {
 }
 
 /** What was called since the service started, how long it took, what failed, and what the language model cost. */
-function answered({ latency, since, models, searches }) {
-  const calls = judged(latency), wrong = (one) => one.slow || one.failed > 0, some = calls.filter((one) => one.count >= ENOUGH && (one.named || wrong(one)));
-  const often = narrow() && some.some(wrong) ? some.filter(wrong) : some, rest = calls.filter((one) => !often.includes(one));
+function answered({ latency, since, models, searches, degraded }) {
+  const calls = judged(latency), often = calls.filter((one) => one.count >= ENOUGH && (one.named || one.slow || one.failed > 0)), rest = calls.filter((one) => !often.includes(one));
   const { calls: asked, input_tokens: sent, output_tokens: got } = models, questions = searches.found + searches.empty;
+  const partly = Object.entries(degraded).filter(([, count]) => count > 0).map(([name, count]) => `${number(count)} without search by ${listWords(name)}`);
   return several(
     el("p", { class: "sums" }, `Since the service started ${ago(since)}. A prompt counts also where there was no memory to add.`),
     el("div", { class: "calls-sides" },
       el("div", {}, often.length > 0 ? listed(often) : el("p", { class: "quiet" }, "Too few calls yet to say how fast it answers."),
         rest.length > 0 && el("details", {}, el("summary", {}, counted(rest.length, "other kind of call", "other kinds of call")), listed(rest.slice(0, 30)))),
       (asked > 0 || questions >= ENOUGH) && el("dl", { class: "aside" },
-        questions >= ENOUGH && [el("dt", {}, "Searches that found something"), el("dd", {}, el("strong", {}, percent(searches.hit_rate)), ` of ${number(questions)}`)],
-        asked > 0 && [el("dt", {}, "Language model"), el("dd", {}, el("strong", {}, number(asked)), asked === 1 ? " call" : " calls", el("span", { class: "quiet" }, `${number(sent)} tokens sent, ${number(got)} received`))])));
+        questions >= ENOUGH && el("div", {}, el("dt", {}, "Searches, those for prompts included"), el("dd", {}, el("strong", {}, number(questions)), [`${percent(searches.hit_rate)} found something`, ...partly].map((line) => el("span", { class: "quiet" }, line)))),
+        asked > 0 && el("div", {}, el("dt", {}, "Calls of the language model"), el("dd", {}, el("strong", {}, number(asked)), el("span", { class: "quiet" }, `${number(sent)} tokens sent, ${number(got)} received`))))));
 }
 
 const listed = (calls) => several(

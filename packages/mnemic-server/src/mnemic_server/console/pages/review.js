@@ -8,7 +8,7 @@ import { sides } from "../diff.js";
 import { el, several } from "../dom.js";
 import { onChange } from "../live.js";
 import { ask, attempt, button, empty, failure, field, head, provenance } from "../components.js";
-import { counted, day, inWords, kindWords, lasting, nameOf, number, originWords, percent, topic } from "../labels.js";
+import { counted, day, inWords, kindWords, lasting, number, originWords, percent, topic } from "../labels.js";
 
 /** From where on what an agent inferred is likely enough to suggest that it be approved. */
 const SURE = 0.7;
@@ -92,30 +92,31 @@ class Desk {
       return el("li", { "aria-current": at === this.at && "true" }, mark,
         el("button", { type: "button", on: { click: () => this.open(at) } },
           el("span", { class: "line" }, one.memory.content),
-          el("span", { class: "quiet" }, el("span", { class: "short" }, shortly(one)), el("span", {}, percent(one.memory.confidence)))));
+          el("span", { class: "quiet" }, el("span", { class: "short" }, shortly(one)), el("span", {}, `${percent(one.memory.confidence)} sure`))));
     }));
   }
 
   detail() {
-    const { memory, against, proposer, age_seconds: age } = this.current;
-    const key = (letter) => el("kbd", { "aria-hidden": "true" }, letter), sure = memory.confidence >= SURE;
-    const approve = button([key("a"), "Approve"], () => this.approve(), { kind: sure ? "primary" : "plain", "aria-keyshortcuts": "a" });
-    const reject = button([key("r"), "Reject"], () => this.reject(), { kind: sure ? "danger" : "plain", "aria-keyshortcuts": "r" });
+    const { memory, against, proposer, age_seconds: age } = this.current, sure = memory.confidence >= SURE;
+    const choice = (letter, name, act, then, kind = "plain") => el("li", {},
+      button([el("kbd", { "aria-hidden": "true" }, letter), name], act, { kind, "aria-keyshortcuts": letter, "aria-describedby": `then-${letter}` }), el("p", { id: `then-${letter}`, "data-name": name }, then));
+    const approve = choice("a", "Approve", () => this.approve(), replacing(memory, against), sure ? "primary" : "plain");
+    const reject = choice("r", "Reject", () => this.reject(), "Nothing changes; this is not used.");
     return el("article", { class: "panel case", "aria-label": "What waits" },
       el("div", { class: "case-head" },
-        el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${nameOf(memory.owner)}`), proposer !== memory.owner && el("span", {}, `from ${nameOf(proposer)}`), el("span", {}, `waiting ${lasting(age)}`)),
+        el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${memory.owner}`), proposer !== memory.owner && el("span", {}, `from ${proposer}`), el("span", {}, `waiting ${lasting(age)}`)),
         el("div", { class: "turn" },
-          button(`${this.at + 1} of ${this.waiting.length}`, () => this.node.querySelector(".queue").scrollIntoView(), { kind: "quiet", title: "See all that wait" }),
+          button(`${this.at + 1} of ${this.waiting.length}`, () => this.node.querySelector(".queue").scrollIntoView(), { kind: "all", title: "See all that wait" }),
           button("‹", () => this.turn(-1, "Previous"), { kind: "step", "aria-label": "Previous", title: "Previous (k)", disabled: this.at === 0 }),
           button("›", () => this.turn(1, "Next"), { kind: "step", "aria-label": "Next", title: "Next (j)", disabled: this.at === this.waiting.length - 1 }))),
-      because(memory, against),
+      el("h2", {}, because(memory, against)),
       against.length === 0
-        ? el("div", { class: "versus" }, el("div", {}, el("h3", {}, "Proposed"), el("p", {}, memory.content), provenance({ ...memory, key: null })))
+        ? el("div", { class: "versus" }, el("div", {}, el("h3", {}, "Proposed"), el("p", {}, memory.content), provenance({ ...memory, key: null }, memory.owner)))
         : against.map((old) => versus(old, memory)),
       ground(memory),
-      el("div", { class: "actions decide" }, sure ? [approve, reject] : [reject, approve],
-        button([key("e"), "Edit"], () => this.edit(), { kind: "quiet", "aria-keyshortcuts": "e", title: "Approve with your own words" }),
-        against.length > 0 && button([key("m"), "Keep both"], () => this.merge(), { kind: "quiet", "aria-keyshortcuts": "m", title: "Say both in one memory" })));
+      el("ul", { class: "decide", "aria-label": "Decide" }, sure ? [approve, reject] : [reject, approve],
+        choice("e", "Edit", () => this.edit(), "Uses your own words, which you write next."),
+        against.length > 0 && choice("m", "Keep both", () => this.merge(), "Joins both in one memory that you word.")));
   }
 
   open(at) {
@@ -214,37 +215,43 @@ function decided(memoryId, verdict, body) {
   return call("POST", `/v1/reviews/${encodeURIComponent(memoryId)}/${verdict}`, { body });
 }
 
-/** Why it waits, and what approving it does. */
+/** Why it waits. */
 function because(memory, against) {
-  if (against.length === 0) return reason("Contradicts nothing that is known.", "Approving puts it to use.");
-  const [said] = against.map((old) => originWords(old.source)), what = /^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`;
-  const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0 && el("strong", {}, `“${dropped.join("”, “")}”`);
-  return reason(`Contradicts ${against.length === 1 ? what : `${counted(against.length, "memory", "memories")} in use`}.`, several(`Approving replaces ${against.length === 1 ? "it" : "them"}`, lost && [" and drops ", lost], "; rejecting changes nothing; keeping both says both in one."));
+  if (against.length === 0) return "Contradicts nothing that is known.";
+  if (against.length > 1) return `Contradicts ${counted(against.length, "memory", "memories")} in use.`;
+  const said = originWords(against[0].source, memory.owner, memory.owner);
+  return `Contradicts ${/^said by /.test(said) ? `what ${said.replace("said by ", "")} said` : `what is known (${said})`}.`;
 }
 
-const reason = (why, then) => el("div", {}, el("h2", {}, why), el("p", { class: "quiet" }, then));
+const quoted = (parts) => `“${parts.join("”, “")}”`;
 
-/** What a decision changes, in a few words: "aisle → window". */
+/** What approving does. */
+function replacing(memory, against) {
+  if (against.length === 0) return "This is used from now on.";
+  const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0;
+  return several(`Replaces what is known${lost ? "; " : "."}`, lost && [el("strong", {}, quoted(dropped)), " is lost."]);
+}
+
+/** What a decision changes, in a few words. */
 function shortly({ memory, against }) {
-  if (against.length === 0) return topic(memory.key ?? kindWords(memory.kind));
+  if (against.length === 0) return `new: ${topic(memory.key ?? kindWords(memory.kind)).toLowerCase()}`;
   const { close, pairs, dropped, added } = sides(against[0].content, memory.content);
-  if (!close) return `now: ${against[0].content}`;
-  if (pairs.length > 0) return pairs.map((pair) => pair.join(" → ")).join(", ");
-  return added.length > 0 ? `adds “${added.join("”, “")}”` : dropped.length > 0 ? `drops “${dropped.join("”, “")}”` : "the same in other words";
+  if (!close) return `replaces ${quoted([against[0].content])}`;
+  if (pairs.length > 0) return `replaces ${quoted(pairs.map(([old]) => old))}`;
+  return added.length > 0 ? `adds ${quoted(added)}` : dropped.length > 0 ? `drops ${quoted(dropped)}` : "the same in other words";
 }
 
 /** What it was read from, and how far it is believed where that is little. */
 function ground({ confidence, source: { quote, speaker }, created_at: created }) {
   if (!quote && confidence >= SURE) return null;
   return el("figure", { class: confidence < SURE ? "ground doubt" : "ground" },
-    confidence < SURE && el("p", {}, el("strong", {}, `Only ${percent(confidence)} sure`), quote && ", read from:"),
-    quote && el("blockquote", {}, `“${quote}”`),
-    quote && el("figcaption", {}, `${speaker ? `${nameOf(speaker)}, ` : ""}${day(created)}`));
+    el("figcaption", {}, confidence < SURE && el("strong", {}, `Only ${percent(confidence)} sure`), quote && `${confidence < SURE ? ", read" : "Read"} on ${day(created)}${speaker ? ` from ${speaker}` : ""}:`),
+    quote && el("blockquote", {}, `“${quote}”`));
 }
 
 function versus(old, fresh) {
   const { before, after } = sides(old.content, fresh.content);
   return el("div", { class: "versus" },
-    el("div", {}, el("h3", {}, "Known now"), before, provenance({ ...old, key: null })),
-    el("div", {}, el("h3", {}, "Proposed"), after, provenance({ ...fresh, key: null, ...(fresh.confidence < SURE && { trust: "high" }) })));
+    el("div", {}, el("h3", {}, "Known now"), before, provenance({ ...old, key: null }, old.owner)),
+    el("div", {}, el("h3", {}, "Proposed"), after, provenance({ ...fresh, key: null, ...(fresh.confidence < SURE && { trust: "high" }) }, fresh.owner)));
 }

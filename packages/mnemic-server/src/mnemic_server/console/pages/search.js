@@ -17,7 +17,7 @@ const NEAREST = 3;
 
 /** @param {any} context */
 export async function show({ who, query, signal }) {
-  const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", "aria-label": "Search your memory", autofocus: true });
+  const words = el("textarea", { name: "q", rows: "1", enterkeyhint: "search", placeholder: "What do you want to know?", "aria-label": "Search your memory", autofocus: true, on: { keydown: (event) => event.key === "Enter" && (event.preventDefault(), form.requestSubmit()) } }, query.get("q") ?? "");
   const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
   const least = el("input", { type: "number", name: "min", min: "0", max: "100", step: "5", value: query.get("min") ?? "", placeholder: "0" });
   const asOf = el("input", { type: "date", name: "as_of", value: query.get("as_of") ?? "" });
@@ -112,7 +112,7 @@ function isAsked(part, query) {
 
 function card({ memory, score, relevance, why: told, ranks }, query, who, look) {
   const shown = relevance ?? score, text = sentence(memory), node = el("article", { class: "hit" });
-  const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), relevance === null || relevance === undefined ? " match" : " likely what you mean");
+  const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), el("span", { class: "scale" }, relevance === null || relevance === undefined ? " match" : " likely what you mean"));
   node.append(several(
     el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
     memory.status !== "active" && badge(memory.status),

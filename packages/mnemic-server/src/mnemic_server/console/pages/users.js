@@ -77,7 +77,7 @@ async function readRuns(user, shown) {
 }
 
 function memory(one) {
-  return el("div", { class: "row" }, el("div", {}, el("p", { class: "content" }, one.content), provenance(one)));
+  return el("div", { class: "row" }, el("div", {}, el("p", { class: "content" }, one.content), provenance(one, one.owner)));
 }
 
 async function take(user) {

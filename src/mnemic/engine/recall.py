@@ -263,7 +263,7 @@ def _add_reason(hit: Hit, policy: Policy) -> Hit:
     """Return the hit with the reason why it is shown regardless of similarity. That of a past truth is in its ranks."""
     if _is_pinned(hit.memory, policy) or _answers_past(hit):
         return hit
-    return replace(hit, why=as_depended_on(hit.why))
+    return replace(hit, why=as_depended_on(hit.why, hit.memory.category))
 
 
 def _as_pinned(hit: Hit, policy: Policy) -> Hit:

@@ -34,7 +34,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "previous": "right after a matching message",
         "following": "right before a matching message",
         "learned": "moved up by what is around it",
-        "judge": "is read as an answer",
+        "judge": "reads like an answer",
         "asked": "says what is asked for",
         "meant": "has other words for what is asked",
         "then": "was true then",
@@ -52,7 +52,8 @@ _AGAINST: Mapping[str, str] = MappingProxyType(
 _LEAST: Mapping[str, float] = MappingProxyType({"judge": ANSWERED})
 """Score above which a signal is told where not every score above 0 says it: the judge also scores what is no answer."""
 PINNED_BY_POLICY = "belongs into every answer"
-DEPENDED_ON = "the answer could depend on it"
+DEPENDED_ON = "known of the user, and may matter"
+_MAY_MATTER = ("preference", "constraint")
 _NEWEST = "among the newest"
 _FAR = "loosely related in meaning"
 _NO_OTHER = (f"{_NEWEST}; ", f"{_FAR}; ")
@@ -83,12 +84,13 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     )
 
 
-def as_depended_on(sentence: str) -> str:
-    """Return the sentence of a hit that is shown because the answer could depend on it."""
+def as_depended_on(sentence: str, category: str | None = None) -> str:
+    """Return the sentence of a hit of the category that is shown because the answer could depend on it."""
     rest = sentence.removeprefix(f"{PINNED_BY_POLICY}; ")
     for nothing in _NO_OTHER:
         rest = rest.removeprefix(nothing)
-    return f"{DEPENDED_ON}; {rest}"
+    told = f"a {category} that may matter" if category in _MAY_MATTER else DEPENDED_ON
+    return f"{told}; {rest}"
 
 
 def as_found(sentence: str) -> str:
@@ -114,7 +116,7 @@ def _day(day: date) -> str:
 def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> list[str]:
     found = []
     if "key" in ranks and memory.key:
-        found.append(f"its key is '{memory.key}'")
+        found.append(f"kept under '{memory.key}'")
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]

@@ -37,7 +37,7 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
         await expect(case).to_contain_text(told)
     for act, then in (
         ("Reject", "Nothing changes; this is not used."),
-        ("Approve", "Replaces what is known; “near the front” is lost."),
+        ("Approve", "Loses “near the front”; replaces what is known."),
         ("Edit", "Uses your own words, which you write next."),
         ("Keep both", "Joins both in one memory that you word."),
     ):

@@ -153,7 +153,7 @@ async def test_the_overview_names_what_fails_and_what_is_full(enter: Enter) -> N
         "12 of 340 requests failed since the service started.",
         "Search by meaning failed in 4 of all 132 searches; the other ways answered alone.",
         "The copy in neo4j is 40 changes behind.",
-        "Reading a message is slow: 1 in 20 takes over 2.4 s.",
+        "Reading a message is slow: 1 in 20 takes over 2.4 s (limit 1 s).",
         "A limit of the tenant is used to 93%.",
     ):
         await expect(attention).to_contain_text(sentence)
@@ -181,7 +181,7 @@ async def test_a_slow_or_failing_call_is_marked_and_one_of_few_calls_has_no_slow
         await expect(line).to_contain_text(told)
     attention = page.locator(".panel").filter(has=page.get_by_role("heading", name="What needs attention"))
     told_once = attention.get_by_role("listitem").filter(has_text="Reading a message")
-    await expect(told_once).to_contain_text("2 of 60 failed (3.3%), and 1 in 20 takes over 2.4 s.")
+    await expect(told_once).to_contain_text("2 of 60 failed (3.3%), and 1 in 20 takes over 2.4 s (limit 1 s).")
     await page.get_by_text("1 other kind of call").click()
     rare = page.get_by_role("listitem").filter(has_text="Reading a conversation", has=page.locator(".call"))
     await expect(rare).to_contain_text("480 ms")

@@ -152,7 +152,7 @@ async def test_a_question_in_the_past_is_judged_by_what_it_asks_as_well(embedder
         right = await engine.search("Who was it that tuned the harpsichord?", actor=EVA)
         wrong = await engine.search("What did the tuning of the harpsichord cost?", actor=EVA)
     assert right.hits[0].memory.content == wrong.hits[0].memory.content == TOLD[4]
-    assert "is read as an answer" in right.hits[0].why
+    assert "reads like an answer" in right.hits[0].why
     assert right.relevance is not None
     assert wrong.relevance is not None
     assert wrong.relevance < right.relevance / 2

@@ -39,7 +39,7 @@ def memory(
         ({"keyword": 2.0, "vector": 0.6}, "relevance", "matches 'Lisbon' and 'sister'; close in meaning; "),
         ({"vector": 0.2, "recency": 1.0}, "relevance", "among the newest; "),
         ({"vector": 0.4}, "relevance", "loosely related in meaning; "),
-        ({"vector": 0.6, "judge": 0.9}, "relevance", "close in meaning; is read as an answer; "),
+        ({"vector": 0.6, "judge": 0.9}, "relevance", "close in meaning; reads like an answer; "),
         ({"vector": 0.6, "judge": 0.4}, "relevance", "close in meaning; "),
         ({"graph": 0.5}, "relevance", "mentions what the question names; "),
         ({"learned": 0.1}, "relevance", "moved up by what is around it; "),
@@ -59,8 +59,9 @@ def test_the_sentence_says_why_a_memory_is_shown_beside_the_others() -> None:
         why(memory(), {}, "standing", QUESTION),
         why(memory(), {"keyword": Rank(1, 2.0)}, "standing", QUESTION),
     )
-    assert as_depended_on(bare) == "the answer could depend on it; said by the user on 3 May 2026"
-    assert as_depended_on(matched).startswith("the answer could depend on it; matches 'Lisbon' and 'sister'; ")
+    assert as_depended_on(bare) == "known of the user, and may matter; said by the user on 3 May 2026"
+    preferred = as_depended_on(matched, "preference")
+    assert preferred.startswith("a preference that may matter; matches 'Lisbon' and 'sister'; ")
     assert as_found(bare) == why(memory(), {}, "relevance", QUESTION)
     assert as_found(matched) == why(memory(), {"keyword": Rank(1, 2.0)}, "relevance", QUESTION)
 
@@ -76,7 +77,7 @@ def test_an_instance_is_no_match_of_the_context() -> None:
 def test_words_of_the_context_alone_and_the_key() -> None:
     placed = {"keyword": Rank(1, 1.0), "key": Rank(1, 1.0)}
     assert why(memory("Porto", key="home_city"), placed, "relevance", QUESTION).startswith(
-        "its key is 'home_city'; its context matches; "
+        "kept under 'home_city'; its context matches; "
     )
 
 

@@ -14,7 +14,7 @@ const path = (memoryId) => `/v1/memories/${encodeURIComponent(memoryId)}`;
 
 /** @param {any} context */
 export function show({ signal }) {
-  const words = el("textarea", { name: "message", rows: "3", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
+  const words = el("textarea", { name: "message", rows: "4", required: true, maxlength: "8192", autofocus: true, placeholder: "I moved to Bergen last week." });
   const preview = el("p", { class: "hint", "aria-live": "polite" });
   const said = el("ol", { class: "said" }), [read, held, gets] = ["read-part", "held-part", "gets-part"].map((part) => el("div", { class: `stack ${part}`, "aria-live": "polite" }));
   const [capture, add] = [sender("/v1/capture"), sender("/v1/memories")];
@@ -213,9 +213,9 @@ async function block(query, signal, fresh, changed) {
     el("details", {}, el("summary", {}, "The exact text, with the words around the facts"), el("pre", { class: "block", tabindex: "0" }, made.text)));
 }
 
-/** One fact that a model gets, why, and, if it was known before, what can be done about it. */
+/** One fact that a model gets, why, and what can be done about it. */
 function fact(group, fresh, rated, changed) {
   const [{ memory, why }] = group, node = el("li", { class: "row used" }), read = group.some((one) => fresh.has(one.memory.memory_id));
-  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, read ? "just read from this message" : whyWords(why))), ...(read ? [] : acts(memory, node, rated.get(memory.memory_id), changed)));
+  node.append(linked(memory), el("p", { class: "meta" }, el("span", {}, read ? "just read from this message" : whyWords(why))), ...acts(memory, node, rated.get(memory.memory_id), changed));
   return node;
 }

@@ -26,8 +26,8 @@ export async function show({ argument: memoryId, who, signal }) {
   const called = memory.level === "user" && memory.owner === who.user ? "you" : "the user";
   const changeable = memory.status === "active" && (who.roles.includes("writer") || who.roles.includes("subject"));
   const before = changeable && memory.supersedes.length > 0 ? lineage.earlier[0] : null;
-  const again = before && button("Use the earlier version", () => undo(path, before), { "aria-label": `Use the earlier version: ${before.content}` });
-  const details = fold("Details", "how sure, how long, identifier", about(memory, called));
+  const again = before && button(before.content.length < 40 ? `Use “${before.content}” again` : "Use the earlier version", () => undo(path, before));
+  const details = fold("Details", "what it is, how long, identifier", about(memory, called));
   details.open = !narrow();
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/search" }, "Search"), " / memory"),
@@ -46,7 +46,6 @@ function about(memory, called) {
     ["About", memory.level === "user" ? `${memory.owner}${called === "you" ? " (you)" : ""}` : `${memory.level} ${memory.owner}`],
     ["What it is", [kindWords(memory.kind), memory.category && spaced(memory.category)].filter(Boolean).join(", ")],
     ["Topic", memory.key && el("code", {}, memory.key)],
-    ["How sure", `${percent(memory.confidence)}: ${memory.trust} trust, ${originWords(memory.source, called, memory.owner)}`],
     ["Happened", memory.occurred_at && dateTime(memory.occurred_at)],
     ["True from", memory.valid_from && day(memory.valid_from)],
     ["True until", memory.valid_to && day(memory.valid_to)],
@@ -58,12 +57,13 @@ function about(memory, called) {
 }
 
 /** The words it was read from, by whom and when. What it replaced is shown above. */
-function source({ content, source: from, owner, context, conflicts_with: conflicts, created_at: created }, called, { earlier }, uses) {
+function source({ content, source: from, owner, confidence, trust, context, conflicts_with: conflicts, created_at: created }, called, { earlier }, uses) {
   const words = originWords(from, called, owner), open = conflicts.filter((name) => !earlier.some((one) => one.memory_id === name));
   return several(
     from.quote && from.quote !== content && el("blockquote", {}, masked(from.quote)),
     el("ol", { class: "rows events" },
       el("li", {}, el("p", {}, words.replace(/^./, (letter) => letter.toUpperCase()), from.quote === content && " in these words"), el("p", { class: "meta" }, el("span", {}, dateTime(created)))),
+      el("li", {}, el("p", {}, `${percent(confidence)} sure`), el("p", { class: "meta" }, el("span", {}, `${trust} trust`))),
       seen(uses.filter((one) => one.action !== "created"))),
     facts([["Reference", from.ref && el("code", {}, from.ref)], ["Context", context], ["Contradicts", links(open)]]));
 }

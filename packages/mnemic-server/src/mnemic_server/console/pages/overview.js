@@ -101,7 +101,7 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
   const lines = [
     ...calls.filter((one) => one.named && (one.failed > 0 || one.slow)).map(trouble),
     others > 0 && bad(`${number(others)} of ${counted(sum([requests], "2xx") + (requests["4xx"] ?? 0) + failed, "request")} failed since the service started.`),
-    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => bad(`Search by ${listWords(name)} failed in ${number(count)}${searches >= count ? ` of all ${counted(searches, "search", "searches")}` : ""}; the other ways answered alone.`)),
+    ...Object.entries(process.degraded).filter(([, count]) => count > 0).map(([name, count]) => several(el("span", {}, el("strong", {}, `Search by ${listWords(name)} failed`), ` in ${number(count)}${searches >= count ? ` of all ${counted(searches, "search", "searches")}` : ""}; the other ways answered alone.`), below("See searches", ".aside"))),
     ...Object.entries(projections).filter(([, behind]) => behind > 0).map(([name, behind]) => `The copy in ${spaced(name)} is ${counted(behind, "change")} behind.`),
     waiting > 0 && pointing(`${counted(waiting, "memory waits", "memories wait")} for review.`, "review", `Review ${number(waiting)}`),
     ...quotas.flatMap((quota) => Object.values(quota.used).filter((used) => used >= quota.soft).map((used) => pointing(`A limit of the tenant${quota.kind ? ` on ${spaced(quota.kind)} memories` : ""} is used to ${percent(used)}.`, "quotas", "Quotas"))),
@@ -113,14 +113,14 @@ function wrong({ process, projections, waiting }, quotas, webhooks) {
 
 /** All that is wrong with one sort of call, in one sentence. */
 function trouble(one) {
-  const late = one.slow && `1 in 20 takes over ${milliseconds(one.p95_ms)}`;
-  if (one.failed === 0) return several(el("span", {}, `${one.name} is slow: ${late}.`), below());
-  return bad(`${one.name}: ${number(one.failed)} of ${number(one.count)} failed (${(100 * one.failed / one.count).toFixed(1)}%)${late ? `, and ${late}` : ""}.`);
+  const late = one.slow && `1 in 20 takes over ${milliseconds(one.p95_ms)} (limit ${SLOW / 1000} s)`;
+  if (one.failed === 0) return several(el("span", {}, el("strong", {}, `${one.name} is slow`), `: ${late}.`), below("See slow calls"));
+  return bad([el("strong", {}, `${one.name}: ${number(one.failed)} of ${number(one.count)} failed`), ` (${(100 * one.failed / one.count).toFixed(1)}%)${late ? `, and ${late}` : ""}.`]);
 }
 
 /** Something that failed, worse than something that waits. */
-const bad = (words) => several(el("span", { class: "failing" }, words), below());
-const below = () => button("See calls", () => document.querySelector(".calls")?.closest(".panel")?.scrollIntoView());
+const bad = (words) => several(el("span", { class: "failing" }, words), below("See failures"));
+const below = (words, part = ".calls") => button(words, () => document.querySelector(part)?.closest(".panel")?.scrollIntoView());
 
 /** A sentence, and the button that leads to where something is done about it. */
 const pointing = (words, place, act) => several(el("span", {}, words), el("a", { class: "button", href: linkTo(place), "aria-label": `${act}: ${words}` }, act));
@@ -141,7 +141,8 @@ async function examine(found, signal, held) {
     const unused = health.unused.length > 0 && `; ${number(health.unused.length)} not used in 90 days`;
     found.replaceChildren(several(
       lines.length > 0 && el("ul", { class: "rows attention minor" }, lines),
-      el("p", { class: "examined" }, held && `${counted(held.total, "memory", "memories")}: ${[`${number(health.looked_at)} in use`, held.waiting > 0 && `${number(held.waiting)} waiting`, past > 0 && `${number(past)} replaced or closed`].filter(Boolean).join(", ")}. Those` || number(health.looked_at), " in use examined", lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".")));
+      el("p", { class: "examined" }, el("span", { class: lines.length === 0 && "yes" }, `${number(health.looked_at)} in use examined`), lines.length === 0 && ": no contradiction, nothing twice, none empty", unused, ".",
+        held && ` ${counted(held.total, "memory", "memories")} held${[held.waiting > 0 && `${number(held.waiting)} waiting`, past > 0 && `${number(past)} replaced or closed`].filter(Boolean).map((some) => `, ${some}`).join("")}.`)));
   } catch (problem) {
     if (!signal.aborted) found.replaceChildren(el("p", { class: "quiet" }, "The memories could not be examined."));
   }

@@ -80,9 +80,9 @@ class Desk {
     return el("div", { class: "bulk" },
       el("p", { class: "check" }, every, el("label", { for: "every" }, "Select all")),
       el("p", { class: "quiet", role: "status" }, many > 0 ? `${many} of ${this.waiting.length}` : `${number(this.waiting.length)}${this.next ? " and more" : ""} waiting`),
-      many > 0 && el("div", { class: "actions" },
-        button("Approve selected", () => this.decideMarked("approval")),
-        button("Reject selected", () => this.decideMarked("rejection"), { kind: "danger" })));
+      el("div", { class: "actions" },
+        button("Approve selected", () => this.decideMarked("approval"), { disabled: many === 0 }),
+        button("Reject selected", () => this.decideMarked("rejection"), { disabled: many === 0 })));
   }
 
   list() {
@@ -101,7 +101,7 @@ class Desk {
     const choice = (letter, name, act, then, kind = "plain") => el("li", {},
       button([el("kbd", { "aria-hidden": "true" }, letter), name], act, { kind, "aria-keyshortcuts": letter, "aria-describedby": `then-${letter}` }), el("p", { id: `then-${letter}`, "data-name": name }, then));
     const approve = choice("a", "Approve", () => this.approve(), replacing(memory, against), sure ? "primary" : "plain");
-    const reject = choice("r", "Reject", () => this.reject(), "Nothing changes; this is not used.");
+    const reject = choice("r", "Reject", () => this.reject(), "Nothing changes; this is not used.", sure ? "plain" : "safe");
     return el("article", { class: "panel case", "aria-label": "What waits" },
       el("div", { class: "case-head" },
         el("p", { class: "meta" }, el("span", {}, topic(memory.key ?? kindWords(memory.kind))), el("span", {}, `about ${memory.owner}`), proposer !== memory.owner && el("span", {}, `from ${proposer}`), el("span", {}, `waiting ${lasting(age)}`)),
@@ -229,7 +229,7 @@ const quoted = (parts) => `“${parts.join("”, “")}”`;
 function replacing(memory, against) {
   if (against.length === 0) return "This is used from now on.";
   const { dropped, close } = sides(against[0].content, memory.content), lost = against.length === 1 && close && dropped.length > 0;
-  return several(`Replaces what is known${lost ? "; " : "."}`, lost && [el("strong", {}, quoted(dropped)), " is lost."]);
+  return several(lost && [el("strong", {}, `Loses ${quoted(dropped)}`), "; "], lost ? "replaces what is known." : "Replaces what is known.");
 }
 
 /** What a decision changes, in a few words. */

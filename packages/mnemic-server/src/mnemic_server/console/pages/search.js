@@ -6,7 +6,7 @@ import { el, several, svg } from "../dom.js";
 import { badge, choice, empty, failure, field, head, masked, MARKER, provenance } from "../components.js";
 import { linkTo, placeNamed } from "../page-list.js";
 import { ratedAs } from "../rating.js";
-import { counted, inWords, kindWords, listWords, percent, sentence, whyWords } from "../labels.js";
+import { counted, inWords, kindWords, listWords, percent, sentence, topic, whyWords } from "../labels.js";
 
 const KINDS = [["", "every kind"], ...["long_term", "persona", "episodic", "entity", "structured"].map((kind) => [kind, kindWords(kind)])];
 
@@ -112,12 +112,13 @@ function isAsked(part, query) {
 
 function card({ memory, score, relevance, why: told, ranks }, query, who, look) {
   const shown = relevance ?? score, text = sentence(memory), node = el("article", { class: "hit" });
-  const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), el("span", { class: "scale" }, relevance === null || relevance === undefined ? " match" : " likely what you mean"));
+  const match = query && el("span", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Match" }), el("strong", {}, percent(shown)), " ", relevance === null || relevance === undefined ? "match" : [el("span", { class: "wide" }, "likely what you mean"), el("span", { class: "slim" }, "match")]);
   node.append(several(
-    el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query))),
+    el("div", { class: "title" }, memory.kind !== "long_term" && el("span", { class: "tag" }, topic(memory.category === "message" ? "message" : kindWords(memory.kind))),
+      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, MARKER.test(text) ? masked(text) : marked(text, query)))),
     memory.status !== "active" && badge(memory.status),
     memory.context && el("p", { class: "body" }, marked(memory.category === "message" ? `In answer to: ${memory.context}` : memory.context, query)),
-    provenance(memory, "you", match),
+    provenance({ ...memory, kind: "long_term" }, "you", match),
     query && el("details", { class: "why" }, el("summary", {}, el("span", {}, el("span", {}, "Why"), " ", el("span", { class: "told" }, whyWords(told)))), why(score, ranks)),
     acts(memory, node, ratedAs(ranks), look, mayChange(memory, who))));
   return node;

@@ -183,8 +183,6 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await _talk(windows["ana"])
     await _take(windows["ana"], "live", scheme)
     await visit(windows["ana"], "search?q=aisle+or+window+on+a+long+flight")
-    await windows["ana"].get_by_role("button", name="Actions: ").first.click()
-    await _take(windows["ana"], "search", scheme)
     await windows["ana"].get_by_role("link", name="I prefer aisle seats").click()
     await windows["ana"].get_by_role("heading", name="Where it came from").wait_for()
     await _take(windows["ana"], "memory", scheme)

@@ -5,27 +5,18 @@ stays in the history, and adapters keep what was said.
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mnemic import Actor, Candidate, MemoryManager, Message, Settings, build_engine
-from mnemic.agents.turns import TurnMemory
+from mnemic import Candidate, MemoryManager, Settings, build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.types import Kind, Level, Memory, Status, Where
-from tests.integrations.assistant import Given
-from tests.integrations.test_contract import ASSISTANTS, short
-from tests.scripted_model import ScriptedModelServer
+from tests.integrations.ways_in import ANA, WAYS, Requests, Say, Way, through_frameworks
 
-ANA = Actor(user="ana")
-BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SAID = (
     "I live in Turin.",
     "We keep our boards in Trello.",
@@ -33,32 +24,12 @@ SAID = (
     "We switched to Asana for our boards.",
     "My brother moved to Turin.",
 )
+BEGAN = datetime.now(UTC) - timedelta(minutes=len(SAID))
 CHANGES = (
     # the question, what is true, and what was: a memory that says it as the user's own, and now
     ("Where do I live?", "Genoa", ("home_city: Turin", "I live in Turin.")),
     ("Where do we keep our boards?", "Asana", ("We keep our boards in Trello.",)),
 )
-
-Say = Callable[[str], Awaitable[object]]
-
-
-def dated() -> list[Message]:
-    return [
-        Message(role="user", content=text, sent_at=BEGAN + timedelta(days=place), session="chat")
-        for place, text in enumerate(SAID)
-    ]
-
-
-@asynccontextmanager
-async def captured(store: Path) -> AsyncIterator[Say]:
-    with MemoryManager("ana", store=store) as memory:
-        yield lambda text: asyncio.to_thread(memory.capture, text)
-
-
-@asynccontextmanager
-async def added(store: Path) -> AsyncIterator[Say]:
-    with MemoryManager("ana", store=store) as memory:
-        yield lambda text: asyncio.to_thread(memory.add, text)
 
 
 @asynccontextmanager
@@ -66,122 +37,13 @@ async def added_with_a_key(store: Path) -> AsyncIterator[Say]:
     """The home under its key, with the words that told it; the rest as it was said."""
     with MemoryManager("ana", store=store) as memory:
 
-        async def say(text: str) -> None:
+        async def say(text: str, _: datetime) -> Requests:
             city = next((one for one in ("Genoa", "Turin") if one in text), None)
             keyed = None if city is None or "brother" in text else Candidate(content=city, key="home_city")
             await asyncio.to_thread(memory.add, keyed or text)
+            return ()
 
         yield say
-
-
-@asynccontextmanager
-async def recorded_then_captured(store: Path) -> AsyncIterator[Say]:
-    with MemoryManager("ana", store=store) as memory:
-
-        async def say(text: str) -> None:
-            message = next(one for one in dated() if one.content == text)
-            await asyncio.to_thread(memory.record, [message])
-            await asyncio.to_thread(memory.capture, message)
-
-        yield say
-
-
-@asynccontextmanager
-async def captured_at_once(store: Path) -> AsyncIterator[Say]:
-    with MemoryManager("ana", store=store) as memory:
-        await asyncio.to_thread(memory.capture_many, dated())
-        yield _nothing
-
-
-@asynccontextmanager
-async def imported(store: Path) -> AsyncIterator[Say]:
-    from tests.service import run
-
-    lines = [
-        {"role": "user", "content": one.content, "timestamp": one.sent_at.isoformat(), "session": "chat"}
-        for one in dated()
-        if one.sent_at is not None
-    ]
-    (store.parent / "chat.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    done = run(store.parent, "import", str(store.parent / "chat.jsonl"), "--user", "ana")
-    assert done.returncode == 0, done.stderr
-    yield _nothing
-
-
-@asynccontextmanager
-async def command_line(store: Path) -> AsyncIterator[Say]:
-    from tests.service import run
-
-    async def say(text: str) -> None:
-        done = await asyncio.to_thread(run, store.parent, "capture", text, "--user", "ana")
-        assert done.returncode == 0, done.stderr
-
-    yield say
-
-
-@asynccontextmanager
-async def rest(store: Path) -> AsyncIterator[Say]:
-    from mnemic_client import connect
-    from tests.service import serving
-
-    with serving(store.parent) as served, connect(served.address, api_key=served.key("reader", "writer")) as client:
-        yield lambda text: asyncio.to_thread(client.capture, text)
-
-
-@asynccontextmanager
-async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
-    async with build_engine(Settings(store=str(store))) as engine:
-        yield lambda text: engine.run(message=text, actor=ANA, goal="Answer in one sentence.")
-
-
-@asynccontextmanager
-async def mcp(store: Path) -> AsyncIterator[Say]:
-    from mcp import Client
-
-    from mnemic.agents.mcp import memory_server
-
-    async with build_engine(Settings(store=str(store))) as engine, Client(memory_server(engine, ANA)) as client:
-        yield lambda text: client.call_tool("add_memory", {"content": text})
-
-
-@asynccontextmanager
-async def turns(store: Path) -> AsyncIterator[Say]:
-    async with build_engine(Settings(store=str(store))) as engine:
-        yield TurnMemory(engine, ANA).capture
-
-
-@asynccontextmanager
-async def graph(store: Path) -> AsyncIterator[Say]:
-    from mnemic.agents.langgraph import memory_graph
-
-    async with build_engine(Settings(store=str(store))) as engine:
-        made = memory_graph(engine, lambda _: "ok")
-
-        async def say(text: str) -> None:
-            await made.ainvoke({"input": text, "user_id": "ana", "thread_id": "t"})
-
-        yield say
-
-
-async def _nothing(_: str) -> None: ...
-
-
-HERE = [
-    captured,
-    added,
-    added_with_a_key,
-    recorded_then_captured,
-    captured_at_once,
-    imported,
-    command_line,
-    rest,
-    run_of_the_engine,
-    mcp,
-    turns,
-    graph,
-]
-PATHS = [] if os.environ.get("MNEMIC_ASSISTANT") else HERE
-"""Paths that are tried; none where one framework is tried alone, in an environment of its own."""
 
 
 def shown(memory: Memory) -> str:
@@ -221,31 +83,17 @@ async def check_undone(engine: MemoryEngine) -> None:
         assert set(change.supersedes) <= back, change
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda one: one.__name__)
-async def test_a_change_closes_what_it_changes_on_every_path(path: Any, tmp_path: Path) -> None:
+TOLD_ON = [Way("add under a key", added_with_a_key), *(one for one in WAYS if one.understands)]
+
+
+@pytest.mark.parametrize("way", TOLD_ON, ids=lambda one: one.name)
+async def test_a_change_closes_what_it_changes_on_every_path(way: Way, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
-    async with path(store) as say:
-        for text in SAID:
-            await say(text)
+    async with way.opened(store) as say:
+        for minutes, text in enumerate(SAID):
+            await say(text, BEGAN + timedelta(minutes=minutes))
     async with build_engine(Settings(store=str(store))) as engine:
         await check(engine)
         await check_undone(engine)
-
-
-@pytest.mark.parametrize("name", ASSISTANTS, ids=short)
-async def test_a_change_told_to_an_assistant_closes_what_it_changes(name: str, tmp_path: Path) -> None:
-    module, _, kind = name.partition(":")
-    build = getattr(import_module(f"tests.integrations.{module}"), kind)
-    async with build_engine(Settings(store=str(tmp_path / "s.db"))) as engine:
-        with ScriptedModelServer(["Noted."] * len(SAID)) as server:
-            async with AsyncExitStack() as closing:
-                folder = tmp_path / "f"
-                folder.mkdir()
-                given = Given(engine=engine, actor=ANA, base_url=server.base_url, folder=folder, closing=closing)
-                assistant = build(given)
-                for text in SAID:
-                    assert await assistant.say(text) == "Noted."
-        await check(engine)
-        await check_undone(engine)
         messages = {one.content for one in await engine.list(actor=ANA, limit=100) if one.kind is not Kind.LONG_TERM}
-        assert set(SAID) <= messages, "what was said is kept beside what was understood"
+    assert way not in through_frameworks or set(SAID) <= messages, "what was said is kept beside what was understood"

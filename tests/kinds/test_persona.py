@@ -7,8 +7,8 @@ import pytest
 from mnemic.errors import InvalidConfig, MemoryNotFound
 from mnemic.kinds.persona import PersonaMemory, Profile
 from mnemic.runtime.sync_facade import async_mode
-from mnemic.types import Actor, Outcome
-from tests.unit.kinds.conftest import ANA, BEN, House
+from mnemic.types import Actor
+from tests.unit.kinds.conftest import ANA, House
 
 PLANNER = Profile(
     role="Expert ski trip planner",
@@ -17,19 +17,6 @@ PLANNER = Profile(
     constraints=("safety first",),
 )
 REVIEWER = Actor(user="rita", agent="guide")
-
-
-async def test_a_trait_waits_for_somebody_else_and_is_then_everybodys(house: House) -> None:
-    persona = house.kinds().persona
-    receipt = await persona.learn("Answers in short sentences.", evidence="Keep it short, please.")
-    assert receipt.outcome is Outcome.PENDING_REVIEW
-    assert receipt.memory_id is not None
-    assert await persona.traits() == []
-    assert await persona.prompt() == ""
-    await house.engine.approve(receipt.memory_id, actor=REVIEWER, whole_tenant=True)
-    assert [trait.content for trait in await house.kinds(BEN).persona.traits()] == ["Answers in short sentences."]
-    assert "short sentences" in await persona.prompt()
-    assert [version.version for version in await persona.history(receipt.memory_id)] == [1, 2]
 
 
 async def test_another_agent_has_another_persona(house: House) -> None:

@@ -88,12 +88,6 @@ async def test_approved_traits_are_retrieved_too(house: House) -> None:
     assert [hit.content for hit in await house.kinds().retrieve("mountains")] == ["Speaks about mountains gladly."]
 
 
-async def test_users_and_sessions_share_nothing(house: House) -> None:
-    await house.kinds().add("Ana's hotel is the Ritz.")
-    await house.kinds().short_term.append("user", "My hotel is the Ritz.")
-    assert await house.kinds(BEN).retrieve("hotel") == []
-
-
 async def test_without_a_query_the_newest_come(house: House) -> None:
     kinds = house.kinds()
     for text in ("first", "second"):

@@ -81,6 +81,15 @@ def test_a_hit_and_a_receipt_say_what_they_have(tmp_path: Path) -> None:
             _ = memory.search("cat")[0].text  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("alone", ["actor", "pinned", "named", "deadline"])
+def test_a_memory_takes_nothing_that_only_its_engine_takes(alone: str) -> None:
+    with MemoryManager("ana", store=":memory:") as memory:
+        with pytest.raises(UnknownArgument, match=f"unknown_argument:search:{alone}"):
+            memory.search("tea", **{alone: None})
+        with pytest.raises(TypeError, match=r"search\(\) missing 1 required positional argument: 'query'"):
+            memory.search()  # type: ignore[call-arg]
+
+
 def test_a_memory_to_await_that_is_opened_without_async_says_so(tmp_path: Path) -> None:
     with (
         pytest.raises(NotSupported, match="use `async with`"),

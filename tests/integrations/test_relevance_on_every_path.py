@@ -79,40 +79,49 @@ async def engine(served: Served) -> AsyncIterator[MemoryEngine]:
         yield one
 
 
-@asynccontextmanager
-async def library_search(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    with MemoryManager("kim", store=served.store) as memory:
+def blocking(open_memory: Callable[[Served], Any], verb: str) -> Any:
+    """The path through a verb of a manager or a client."""
+
+    @asynccontextmanager
+    async def opened(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
+        with open_memory(served) as memory:
+
+            async def ask(question: str, least: float) -> Seen:
+                return of_hits((await asyncio.to_thread(getattr(memory, verb), question, min_score=least)).hits)
+
+            yield ask
+
+    return opened
+
+
+def in_a_file(served: Served) -> MemoryManager:
+    return MemoryManager("kim", store=served.store)
+
+
+def at_the_service(served: Served) -> Any:
+    return connect(served.address, api_key=served.key("reader", "writer", user="kim"))
+
+
+def posting(place: str, name: str) -> Any:
+    """The path through a route of the service."""
+
+    @asynccontextmanager
+    async def opened(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
+        headers = {"Authorization": f"Bearer {served.key('reader', 'writer', user='kim')}"}
 
         async def ask(question: str, least: float) -> Seen:
-            return of_hits((await asyncio.to_thread(memory.search, question, min_score=least)).hits)
+            async with httpx.AsyncClient(base_url=served.address, headers=headers, timeout=60) as client:
+                answer = await client.post(f"/v1/{place}", json={name: question, "min_score": least})
+            assert answer.status_code == 200, answer.text
+            return of_dicts(answer.json()["hits"])
 
         yield ask
 
-
-@asynccontextmanager
-async def library_context(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    with MemoryManager("kim", store=served.store) as memory:
-
-        async def ask(question: str, least: float) -> Seen:
-            return of_hits((await asyncio.to_thread(memory.context, question, min_score=least)).hits)
-
-        yield ask
+    return opened
 
 
 @asynccontextmanager
-async def library_run(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    async def ask(question: str, least: float) -> Seen:
-        return of_hits((await engine.run(actor=KIM, goal=question, min_score=least)).hits)
-
-    yield ask
-
-
-@asynccontextmanager
-async def command_line_search(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _command(served)
-
-
-def _command(served: Served) -> Ask:
+async def command_line(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
     """`mnemic context` is not asked: a new process may not load the embedder within the two seconds of an injection."""
 
     async def ask(question: str, least: float) -> Seen:
@@ -121,55 +130,15 @@ def _command(served: Served) -> Ask:
         assert done.returncode == 0, done.stderr
         return of_dicts(json.loads(done.stdout)["hits"])
 
-    return ask
+    yield ask
 
 
 @asynccontextmanager
-async def rest_search(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _posting(served, "search", "query")
-
-
-@asynccontextmanager
-async def rest_context(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _posting(served, "context", "query")
-
-
-@asynccontextmanager
-async def rest_run(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _posting(served, "runs", "goal")
-
-
-def _posting(served: Served, place: str, name: str) -> Ask:
-    key = served.key("reader", "writer", user="kim")
-    headers = {"Authorization": f"Bearer {key}"}
-
+async def library_run(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
     async def ask(question: str, least: float) -> Seen:
-        async with httpx.AsyncClient(base_url=served.address, headers=headers, timeout=60) as client:
-            answer = await client.post(f"/v1/{place}", json={name: question, "min_score": least})
-        assert answer.status_code == 200, answer.text
-        return of_dicts(answer.json()["hits"])
+        return of_hits((await engine.run(actor=KIM, goal=question, min_score=least)).hits)
 
-    return ask
-
-
-@asynccontextmanager
-async def client_search(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    with connect(served.address, api_key=served.key("reader", "writer", user="kim")) as client:
-
-        async def ask(question: str, least: float) -> Seen:
-            return of_hits((await asyncio.to_thread(client.search, question, min_score=least)).hits)
-
-        yield ask
-
-
-@asynccontextmanager
-async def client_context(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    with connect(served.address, api_key=served.key("reader", "writer", user="kim")) as client:
-
-        async def ask(question: str, least: float) -> Seen:
-            return of_hits((await asyncio.to_thread(client.context, question, min_score=least)).hits)
-
-        yield ask
+    yield ask
 
 
 @asynccontextmanager
@@ -223,32 +192,32 @@ async def strands(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
     yield ask
 
 
-PATHS = (
-    library_search,
-    library_context,
-    library_run,
-    command_line_search,
-    rest_search,
-    rest_context,
-    rest_run,
-    client_search,
-    client_context,
-    mcp,
-    tool_of_a_model,
-    langgraph,
-    strands,
-)
+PATHS = {
+    "library search": blocking(in_a_file, "search"),
+    "library context": blocking(in_a_file, "context"),
+    "library run": library_run,
+    "command line": command_line,
+    "POST /v1/search": posting("search", "query"),
+    "POST /v1/context": posting("context", "query"),
+    "POST /v1/runs": posting("runs", "goal"),
+    "client search": blocking(at_the_service, "search"),
+    "client context": blocking(at_the_service, "context"),
+    "MCP": mcp,
+    "tool of a model": tool_of_a_model,
+    "LangGraph": langgraph,
+    "Strands": strands,
+}
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+@pytest.mark.parametrize("path", PATHS)
 async def test_a_path_tells_relevance_and_reason_and_cuts_by_the_least(
-    path: Any, engine: MemoryEngine, served: Served
+    path: str, engine: MemoryEngine, served: Served
 ) -> None:
     best = (await engine.search(QUESTION, actor=KIM, top_k=1)).hits[0]
     assert best.memory.content == ANSWER
     assert best.relevance is not None
     assert best.relevance > 0.8
-    async with path(engine, served) as ask:
+    async with PATHS[path](engine, served) as ask:
         relevance, why = (await ask(QUESTION, 0.0))[ANSWER]
         assert relevance == pytest.approx(best.relevance, abs=0.006)
         assert why == best.why

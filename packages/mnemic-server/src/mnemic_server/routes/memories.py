@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from mnemic import requests
 from mnemic.dispatch import BatchReceipts
@@ -64,6 +64,32 @@ OnlyKinds = Annotated[list[Kinds] | None, Query(description="Only these kinds.")
 OnlyCategories = Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")]
 OnlyKeys = Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")]
 DataFilter = Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")]
+
+
+async def list_filter(
+    kinds: OnlyKinds = None,
+    categories: OnlyCategories = None,
+    keys: OnlyKeys = None,
+    where: DataFilter = None,
+    happened_from: At = None,
+    happened_to: At = None,
+    as_of: At = None,
+    known_at: At = None,
+) -> dict[str, Any]:
+    """Return the filter in the parameters of an address, as the engine takes it. Raises InvalidInput (`where`)."""
+    return {
+        "kinds": kinds,
+        "categories": categories,
+        "keys": keys,
+        "where": filter_of(where),
+        "happened_from": happened_from,
+        "happened_to": happened_to,
+        "as_of": as_of,
+        "known_at": known_at,
+    }
+
+
+ListFilter = Annotated[dict[str, Any], Depends(list_filter)]
 
 
 @router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptResponse, 200, 201))
@@ -162,33 +188,14 @@ async def context(wanted: ContextRequest, actor: Reading, service: TheService) -
 async def page(
     actor: Reading,
     service: TheService,
-    kinds: OnlyKinds = None,
-    categories: OnlyCategories = None,
-    keys: OnlyKeys = None,
-    where: DataFilter = None,
-    happened_from: At = None,
-    happened_to: At = None,
-    as_of: At = None,
-    known_at: At = None,
+    listed: ListFilter,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
 ) -> dict[str, Any]:
     """List memories. They are the active ones, newest first. `next` is the `before` of the next page. `happened_from`
     and `happened_to`: what happened in that time; `as_of`: true at that time; `known_at`: stored at that time.
     """
-    found = await service.engine.list(
-        actor=actor,
-        kinds=kinds,
-        categories=categories,
-        keys=keys,
-        where=filter_of(where),
-        happened_from=happened_from,
-        happened_to=happened_to,
-        as_of=as_of,
-        known_at=known_at,
-        limit=limit,
-        before=before,
-    )
+    found = await service.engine.list(actor=actor, **listed, limit=limit, before=before)
     return page_dict(all_shown(found, actor), limit)
 
 
@@ -212,32 +219,11 @@ async def ratings(actor: Reading, service: TheService) -> dict[str, Any]:
 
 
 @router.get("/memories/count", **answering(CountResponse))
-async def count(
-    actor: Reading,
-    service: TheService,
-    kinds: OnlyKinds = None,
-    categories: OnlyCategories = None,
-    keys: OnlyKeys = None,
-    where: DataFilter = None,
-    happened_from: At = None,
-    happened_to: At = None,
-    as_of: At = None,
-    known_at: At = None,
-) -> dict[str, Any]:
+async def count(actor: Reading, service: TheService, listed: ListFilter) -> dict[str, Any]:
     """Count memories. `happened_from` and `happened_to`: what happened in that time; `as_of`: that were true then;
     `known_at`: that were believed then.
     """
-    number = await service.engine.count(
-        actor=actor,
-        kinds=kinds,
-        categories=categories,
-        keys=keys,
-        where=filter_of(where),
-        happened_from=happened_from,
-        happened_to=happened_to,
-        as_of=as_of,
-        known_at=known_at,
-    )
+    number = await service.engine.count(actor=actor, **listed)
     return {"count": number}
 
 

@@ -401,7 +401,7 @@ def processor(size: int = 400) -> None:
     with operations.running(operations.nodes(heap=700, tier=4)) as cluster:
         if cluster.shares is not None:
             cluster.shares.put("client", os.getpid())
-        meter = Meter(cluster.spent, cluster.compiled)
+        meter = Meter(partial(spent_by_node, cluster), cluster.compiled)
         for measured in (of_calls, of_questions):
             tell(
                 "processor", on="cassandra", **asyncio.run(measured(cluster.url("processor", timeout=10), size, meter))
@@ -409,7 +409,7 @@ def processor(size: int = 400) -> None:
     server = PostgresServer()
     server.start()
     try:
-        meter = Meter(lambda: _of_tree(server.pid()), lambda: 0.0)
+        meter = Meter(lambda: [_of_tree(server.pid())], lambda: 0.0)
         tell("processor", on="postgres", **asyncio.run(of_calls(server.dsn(), size, meter)))
     finally:
         server.stop()
@@ -431,7 +431,7 @@ def million(size: int = 1_000_000) -> None:
         tell("million", **loaded, **loading.stored(cluster))
         tell("million", **loading.compact(cluster), **loading.stored(cluster))
         weigh(cluster)
-        meter, calls = Meter(cluster.spent, cluster.compiled), min(400, users // 10)
+        meter, calls = Meter(partial(spent_by_node, cluster), cluster.compiled), min(400, users // 10)
         tell("million", **asyncio.run(of_calls(location, calls, meter)))
         kill(cluster, 600, "million")
 
@@ -441,6 +441,11 @@ def weigh(cluster: Cluster, times: float | None = None) -> None:
     for node in cluster.nodes:
         if cluster.shares is not None:
             cluster.shares.weigh(f"node{node.number}", times)
+
+
+def spent_by_node(cluster: Cluster) -> list[float]:
+    """Return the seconds of processor of each node so far."""
+    return [node.spent for node in cluster.nodes]
 
 
 def _of_tree(pid: int) -> float:
@@ -455,32 +460,34 @@ def _of_tree(pid: int) -> float:
 
 @dataclass
 class Meter:
-    """What calls cost, each in milliseconds: `server` and `client` of processor, `compilers` the part of the servers'
-    that Java's compilers took, `clock` by the clock.
+    """What calls cost, each in milliseconds: `server` and `client` of processor, `nodes` the server's by node,
+    `compilers` the part of it that Java's compilers took, `clock` by the clock.
     """
 
-    spent: Callable[[], float]
+    spent: Callable[[], Sequence[float]]
     compiled: Callable[[], float]
 
-    async def of(self, calls: Iterable[Callable[[], Awaitable[object]]]) -> dict[str, float]:
+    async def of(self, calls: Iterable[Callable[[], Awaitable[object]]]) -> dict[str, Any]:
         """Return the mean of these calls, made one after the other."""
         count, before, compiled, own, began = 0, self.spent(), self.compiled(), time.process_time(), time.time()
         for call in calls:
             await call()
             count += 1
+        nodes = [now - then for now, then in zip(self.spent(), before, strict=True)]
         passed = {
-            "server": self.spent() - before,
+            "server": sum(nodes),
             "compilers": self.compiled() - compiled,
             "client": time.process_time() - own,
             "clock": time.time() - began,
         }
-        return {name: round(1000 * seconds / count, 2) for name, seconds in passed.items() if seconds}
+        each = {name: round(1000 * seconds / count, 2) for name, seconds in passed.items() if seconds}
+        return each | ({"nodes": [round(1000 * seconds / count, 2) for seconds in nodes]} if len(nodes) > 1 else {})
 
     async def idle(self) -> float:
         """Return what the servers use in a second in which nobody asks them: it is in every figure."""
-        before = self.spent()
+        before = sum(self.spent())
         await asyncio.sleep(_IDLE_SECONDS)
-        return round(1000 * (self.spent() - before) / _IDLE_SECONDS, 1)
+        return round(1000 * (sum(self.spent()) - before) / _IDLE_SECONDS, 1)
 
 
 async def of_calls(location: str, calls: int, meter: Meter) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
     python -m bench.capacity [--seed 1 --seed 2] [--tenants 1000000 --memories 1000000000 ...]
 
-What a memory and a call cost is what was measured (`COSTS`; docs/scale.md says where); what the load is, is assumed
-and can be given. Tenants are of very different sizes (a Pareto distribution) and lie on shards by the hash of their
-names; in Cassandra the users of each are spread over all nodes. Each minute of a day every
-shard has so much to do; what does not fit into the minute waits.
+What a memory and a call cost is what was measured (`COSTS`; docs/scale.md says where); what the load is and what
+machines cost is assumed and can be given. Tenants are of very different sizes (a Pareto distribution) and lie on shards
+by the hash of their names; in Cassandra the users of each are spread over all nodes. Each minute of a day every shard
+has so much to do; what does not fit into the minute waits.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COSTS = {
     "postgres": Costs(4_300, 2.4, 2.2, 9.2, 8.5, 2, 40.0),
     # No failover: a majority of the copies goes on. A call costs the sum over the nodes, which were minutes old.
     # A write is the mean of first and later ones. Compaction is half of what a load in bulk cost the nodes.
-    "cassandra": Costs(2_300, 40.0, 8.0, 12.3, 10.1, 3, 1.1, compaction=0.3, spare=1.5),
+    "cassandra": Costs(2_300, 33.0, 5.0, 12.3, 10.1, 3, 1.1, compaction=0.3, spare=1.5),
 }
 _LARGEST = 0.01
 """Part of all memories that the largest tenant has at most: 10^7 of 10^9."""
@@ -72,6 +72,14 @@ class Plan:
     failures_a_node_a_year: float = 2.0
     rebuild_mb_a_second: float = 100.0
     repair_mb_a_second: float = 60.0
+    replicas: int = 0
+    """Copies of each PostgreSQL beside primary and standby, for searches."""
+    node_dollars: float = 365.0
+    """A month of a node with 8 cores, 64 GB and 1.9 TB; larger ones cost as much more as they have cores."""
+    process_dollars: float = 250.0
+    """A month of 8 cores and 16 GB, for 8 processes."""
+    beside_dollars: float = 1300.0
+    """A month of balancer and backup."""
 
 
 def simulate(plan: Plan, seed: int) -> dict[str, float]:
@@ -102,11 +110,21 @@ def simulate(plan: Plan, seed: int) -> dict[str, float]:
         "busiest_minute_hot": float(heated.max()),
         "wait_seconds_hot": _longest_wait(heated),
         "busiest_minute_without_a_node": float(normal.max()) * (plan.shards / (plan.shards - 1) if spread else 1),
+        "dollars_a_month": _dollars(plan, costs),
         "processes_busy": _processes_busy(plan, grown, costs),
         "repair_hours_a_node": size.mean() / 1e6 / plan.repair_mb_a_second / 3600 if spread else 0.0,
         "rebuild_minutes": size.mean() / 1e6 / plan.rebuild_mb_a_second / 60,
         **_failures(plan, costs, random, share, size.mean() / 1e6 / plan.rebuild_mb_a_second / 60),
     }
+
+
+def _dollars(plan: Plan, costs: Costs) -> float:
+    nodes = plan.shards * (1 if costs.copies == 3 else costs.copies + plan.replicas)
+    return (
+        nodes * plan.shard_cores / 8 * plan.node_dollars
+        + plan.processes / 8 * plan.process_dollars
+        + plan.beside_dollars
+    )
 
 
 def _day(plan: Plan, share: Numbers, grown: float, costs: Costs) -> Numbers:

@@ -394,7 +394,7 @@ def _of_500(number: int) -> Actor:
     return Actor(tenant=f"t{number % 50:03d}", user=f"u{number // 50}")
 
 
-def processor(size: int = 400) -> None:
+def processor(size: int = 300) -> None:
     """CPU of a write and a search on the nodes, by question, beside the least that the nodes charge, and on a private
     PostgreSQL.
     """
@@ -622,7 +622,7 @@ SIZES = {
     "kill": 1200,
     "topology": 1000,
     "partition": 600,
-    "exact": 5000,
+    "exact": 2000,
 }
 """Rows on one cluster, and their sizes if none is given."""
 

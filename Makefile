@@ -60,7 +60,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
-test: $(DEV_READY) browser ## the tests of a change: units, contracts on SQLite, PostgreSQL and Valkey, every face, security
+test: $(DEV_READY) browser cassandra ## the tests of a change: units, contracts on SQLite, PostgreSQL and Valkey, every face, security
 	@$(PYTEST) -m "not extended" $(PYTEST_ARGS)
 
 test-extended: $(DEV_READY) neo4j cassandra browser nginx pgbouncer strace $(CLIENT_READY) $(MASTRA_READY) # what `make test` leaves out

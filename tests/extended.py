@@ -31,7 +31,7 @@ FOLDERS = (
     "tests/e2e/test_plugin_wheel.py",
     "tests/e2e/test_typescript.py",
 )
-KEPT = ("tests/integrations/test_mcp.py",)
+KEPT = ("tests/integrations/test_mcp.py", "tests/stores/cassandra/test_three_nodes.py")
 FIXTURES = frozenset({"bolt", "cassandra"})
 
 

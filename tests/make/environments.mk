@@ -93,7 +93,7 @@ neo4j: # fetch a Neo4j server for the tests, if this machine can run one
 	    && touch $(NEO4J_JARS)/.complete \
 	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
 
-# A real Cassandra from Maven Central, where Java 17 and Maven are at hand: one node for `make test`, three for `make cluster`.
+# A real Cassandra from Maven Central, where Java 17 and Maven are at hand: three nodes for `make test` and `make cluster`, one for `make test-extended`.
 CASSANDRA_JARS := build/cassandra/jars
 cassandra: # fetch a Cassandra node for the tests, if this machine can run one
 	@if [ -e $(CASSANDRA_JARS)/.complete ]; then exit 0; fi; \

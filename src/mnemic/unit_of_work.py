@@ -223,9 +223,6 @@ async def commit(
     """Run `work` in one transaction and commit it; `RecordStore.transact` lists its obligations and errors. Writes that
     begin in the same `scope` may share a commit.
     """
-    # A store that cannot group writes need not accept `scope` at all.
-    if scope is None or not store.capabilities.grouped:
-        return await store.transact(_in_unit(work), deadline=deadline)
     return await store.transact(_in_unit(work), deadline=deadline, scope=scope)
 
 

@@ -255,9 +255,9 @@ class RecordStore(Snapshot, Outbox, AuditLog, SecondSpace, Sealing, Protocol):
         deadline: Deadline | None = None,
         scope: Scope | None = None,
     ) -> T:
-        """Run `work` in one transaction; its result is returned only once the commit is durable. `scope`, in which a
-        write begins, is given to `grouped` stores alone. `work` may be run again after a lost race, so it has no other
-        effect; it may await only the transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
+        """Run `work` in one transaction; its result is returned only once the commit is durable. A write begins in
+        `scope`. `work` may be run again after a lost race, so it has no other effect; it may await only the
+        transaction. Raises StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
@@ -351,6 +351,14 @@ class Marks(Protocol):
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
         """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
+
+
+@runtime_checkable
+class SecretBeforeWrite(Protocol):
+    """Capability of a store that reads a tenant's secret and what a write to a scope begins with at once."""
+
+    async def secret_before_write(self, scope: Scope) -> bytes:
+        """Return the secret of the tenant of the scope, to which this task is about to write."""
 
 
 class MarksAndDuplicate(Protocol):

@@ -28,7 +28,7 @@ from mnemic.errors import (
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.statement_dates import dated
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
-from mnemic.ports.record_store import BatchedFingerprints
+from mnemic.ports.record_store import BatchedFingerprints, SecretBeforeWrite
 from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
 from mnemic.types.scope import new_id
 from mnemic.unit_of_work import commit, commit_each
@@ -352,11 +352,15 @@ class MemoryWritePipeline:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
         return self.redactor.redact(text, await self.secret(tenant)).text
 
-    async def secret(self, tenant: str) -> bytes:
-        """Return the tenant's secret, which never changes; those of the tenants used last are cached."""
+    async def secret(self, tenant: str, *, scope: Scope | None = None) -> bytes:
+        """Return the tenant's secret, which never changes; those of the tenants used last are cached. `scope`: the one
+        of the tenant's to which the caller is about to write.
+        """
         # Popped and inserted again: the order of a dict is then the order of use, and the first entry the oldest.
-        known = self._secrets.pop(tenant, None)
-        self._secrets[tenant] = secret = await self._store.secret(tenant) if known is None else known
+        secret = self._secrets.pop(tenant, None)
+        if secret is None and scope is not None and isinstance(self._store, SecretBeforeWrite):
+            secret = await self._store.secret_before_write(scope)
+        self._secrets[tenant] = secret = await self._store.secret(tenant) if secret is None else secret
         if len(self._secrets) > MAX_SECRETS:
             del self._secrets[next(iter(self._secrets))]
         return secret
@@ -373,7 +377,9 @@ class MemoryWritePipeline:
         home: Scope | None = None,
     ) -> Draft:
         """Return the draft after the preparing steps, or after the one that blocked it. Raises InvalidInput."""
-        secret, now, timer = await self.secret(actor.tenant), self._clock.now(), StepTimer(self._clock.monotonic)
+        scope = actor.scope(candidate.level) if home is None else home
+        secret = await self.secret(actor.tenant, scope=scope)
+        now, timer = self._clock.now(), StepTimer(self._clock.monotonic)
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "timer": timer, "home": home}
         draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
         checked = validate(candidate, policy, now)

@@ -383,8 +383,8 @@ async def test_a_line_that_an_answer_lacks_for_a_moment_does_not_break_the_audit
     partitions = store._database.partitions
     scan, left = partitions.scan, [lacking]
 
-    async def without_the_second(home: Any, name: str, *values: Any, reverse: bool) -> list[Any]:
-        rows = await scan(home, name, *values, reverse=reverse)
+    async def without_the_second(home: Any, name: str, *values: Any, **how: Any) -> list[Any]:
+        rows = await scan(home, name, *values, **how)
         if name == "journal" and left[0]:
             left[0] -= 1
             return [rows[0], *rows[2:]]
@@ -411,8 +411,8 @@ async def test_lines_after_a_gap_wait_until_every_replica_was_asked(
     partitions = store._database.partitions
     scan, ask, lacking = partitions.scan, store._database.link.ask, [True]
 
-    async def without_the_second(home: Any, name: str, *values: Any, reverse: bool) -> list[Any]:
-        rows = await scan(home, name, *values, reverse=reverse)
+    async def without_the_second(home: Any, name: str, *values: Any, **how: Any) -> list[Any]:
+        rows = await scan(home, name, *values, **how)
         return [rows[0], *rows[2:]] if name == "journal" and lacking[0] else rows
 
     async def asked(name: str, values: Any, **how: Any) -> Any:
@@ -448,8 +448,8 @@ async def test_a_line_of_the_audit_that_an_answer_lacks_breaks_no_chain(
     partitions, lacking = store._database.partitions, [True]
     scan, repair = partitions.scan, partitions.repair
 
-    async def without_the_second(home: Any, name: str, *values: Any, reverse: bool) -> list[Any]:
-        rows = await scan(home, name, *values, reverse=reverse)
+    async def without_the_second(home: Any, name: str, *values: Any, **how: Any) -> list[Any]:
+        rows = await scan(home, name, *values, **how)
         return [rows[0], *rows[2:]] if name == "audit" and lacking[0] else rows
 
     async def repaired(home: Any, name: str) -> bool:
@@ -799,11 +799,11 @@ async def test_an_answer_that_lacks_what_was_counted_counts_no_scope_twice(
     partitions, lacking = store._database.partitions, [2]
     get = partitions.get
 
-    async def without(home: Any, name: str, keys: Any) -> list[Any]:
+    async def without(home: Any, name: str, keys: Any, **how: Any) -> list[Any]:
         if name == "counted" and lacking[0]:
             lacking[0] -= 1
             return []
-        return await get(home, name, keys)
+        return await get(home, name, keys, **how)
 
     monkeypatch.setattr(partitions, "get", without)
     await store._collect("acme")

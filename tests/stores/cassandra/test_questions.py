@@ -89,7 +89,10 @@ async def test_a_write_waits_for_three_questions_at_most(
         assert await adds("Tea is served.", dan, "k1") == 3, "the first of a user, under a key"
         assert await adds("The lamp is green.", cay, "k1") == 3, "to what another process has written"
         await other.add("The kettle is old.", actor=cay)
-        assert await adds("The lamp is red.", cay) == 4, "the first after another process has written there, too"
+        assert await adds("The lamp is red.", cay) == 3, "the first after another process has written there, too"
+        await other.add("The kettle is red.", actor=dan, idempotency_key="k9")
+        assert await adds("The kettle is red.", dan, "k9") == 3, "the same under its key"
+        assert len(await engine.list(actor=dan)) == 2
         await other.add("The kettle is new.", actor=cay)
         await adds("The lamp is blue.", cay)
         await other.add("The kettle is loud.", actor=cay)
@@ -99,6 +102,41 @@ async def test_a_write_waits_for_three_questions_at_most(
         kept = await engine.add("The door opens at nine.", actor=ana)
         changed = engine.update(kept.memory_id, content="The door opens at ten.", actor=ana)
         assert await rounds.of_call(changed) == 3
+        await other.add("The gate is shut.", actor=ana)
+        await engine.update(kept.memory_id, content="The door opens at eight.", actor=ana)
+        changed = engine.update(kept.memory_id, content="The door opens at six.", actor=ana)
+        assert await rounds.of_call(changed) == 3, "the second change after another process has written there"
+
+
+async def test_the_first_write_of_a_process_for_a_tenant_waits_for_three_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana, bob = (Actor(tenant="acme", user=name) for name in ("ana", "bob"))
+        await other.add("The harbour is near.", actor=ana)
+        rounds = Rounds(store, monkeypatch)
+        assert await rounds.of_call(engine.add("Tea is served.", actor=bob)) == 3, "of a new user"
+        zoe, yan = (Actor(tenant="other", user=name) for name in ("zoe", "yan"))
+        await other.add("The harbour is near.", actor=zoe)
+        assert await rounds.of_call(engine.add("Tea is served.", actor=zoe)) == 3, "of a user with memories"
+        assert await rounds.of_call(engine.add("Tea is served.", actor=yan, idempotency_key="k")) == 3
+
+
+async def test_a_write_after_the_first_mark_of_its_user_came_from_another_process_waits_for_three_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana = Actor(tenant="acme", user="ana")
+        await engine.add("The harbour is near.", actor=ana)
+        await other.grant_consent("diet", actor=ana)
+        rounds = Rounds(store, monkeypatch)
+        assert await rounds.of_call(engine.add("Tea is served.", actor=ana)) == 3
 
 
 async def test_a_search_in_a_scope_that_this_process_knows_asks_one_question(
@@ -313,11 +351,11 @@ async def test_what_was_read_while_a_mark_was_removed_is_not_kept(
     partitions, removed = store._database.partitions, []
     scan = partitions.scan
 
-    async def overtaken(home: Partition, *values: Any, reverse: bool) -> list[Any]:
+    async def overtaken(home: Partition, *values: Any, **how: Any) -> list[Any]:
         if not removed:
             removed.append(True)
             await other.transact(lambda transaction: transaction.put_mark("acme", "policy", None))
-        return await scan(home, *values, reverse=reverse)
+        return await scan(home, *values, **how)
 
     monkeypatch.setattr(partitions, "scan", overtaken)
     assert await store.marks("acme", "p") == {}
@@ -357,10 +395,10 @@ def starts(store: CassandraStore, monkeypatch: pytest.MonkeyPatch, table: str) -
     partitions, begun = store._database.partitions, []
     scan = partitions.scan
 
-    async def noted(home: Partition, name: str, first: bytes, *values: Any, reverse: bool) -> list[Any]:
+    async def noted(home: Partition, name: str, first: bytes, *values: Any, **how: Any) -> list[Any]:
         if name == table:
             begun.append(first)
-        return await scan(home, name, first, *values, reverse=reverse)
+        return await scan(home, name, first, *values, **how)
 
     monkeypatch.setattr(partitions, "scan", noted)
     return begun

@@ -12,10 +12,11 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.stores.cassandra.connection import pause, some_at_once
@@ -33,7 +34,7 @@ from mnemic.stores.cassandra.routing import (
     width_of,
 )
 from mnemic.stores.cassandra.tenant_totals import with_lines
-from mnemic.stores.cassandra.transaction_view import UnansweredTransaction, View, marks_under
+from mnemic.stores.cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View, marks_under
 from mnemic.stores.row_store_adapter.tables import MARK, REQUEST, SPACE
 
 WRITERS, OF_SHARED = 8, 64
@@ -45,6 +46,8 @@ scopes of a tenant, or all tenants, share records more: more writers commit befo
 _AT_ONCE = 16
 _MAX_PASSED = 10_000
 _MAX_AHEAD = 10_000
+_AHEAD_FOR = 2.0
+"""Seconds for which what was read ahead of a write counts."""
 
 _Note = tuple[str, tuple[object, ...]]
 
@@ -57,6 +60,8 @@ class Commits:
         self._link = partitions.link
         self._ahead: OrderedDict[Partition, int | None] = OrderedDict()
         """The versions at which scopes were listed for a commit that is expected (`_list`)."""
+        self._read_ahead: WeakKeyDictionary[Any, tuple[Partition, float]] = WeakKeyDictionary()
+        """The scope that a task has read ahead of its write, and when."""
         self._passed: OrderedDict[str, str] = OrderedDict()
         """The changes of tenants' marks of which this process knows that they were passed over."""
 
@@ -182,19 +187,49 @@ class Commits:
         beside = {other: known.everywhere if other == EVERYWHERE else known.tenant for other in others}
         return all(head is not None and view.heads[other].version == head.version for other, head in beside.items())
 
-    async def prepare(self, home: Partition, path: str | None = None) -> Known:
+    def read_ahead(self, home: Partition) -> Awaitable[object]:
+        """Read what `prepare` is about to read for this task."""
+        self._read_ahead[asyncio.current_task()] = home, time.monotonic()
+        return self._look(home)
+
+    async def _look(self, home: Partition, *, hasty: bool = False) -> Head:
+        """Return the head of a scope, while this process is announced there."""
+        partitions = self._partitions
+        _, head = await asyncio.gather(
+            partitions.announce(home, soon=True), partitions.head(home, writes=True, hasty=hasty)
+        )
+        return head
+
+    async def prepare(self, home: Partition, path: str | None = None, *, hasty: bool = False) -> Known:
         """Return what a write to a scope begins with: the head of the scope as of now, in one question. With it the
-        marks under a path are read and cached, if those beside the scope are known.
+        marks under a path are read and cached, if those beside the scope are known. A `hasty` caller confirms the head
+        beside what it reads next (`confirm`).
         """
         partitions = self._partitions
         before = partitions.find_known(home)
         beside = None if before is None or not partitions.is_announced(home) else before.tenant
-        _, head, _ = await asyncio.gather(
-            partitions.announce(home, soon=True),
-            partitions.head(home, writes=True),
-            self._cache_marks(of_tenant(home.tenant), beside, path),
+        if (ahead := self._taken_ahead(home, before)) is not None:
+            return ahead
+        head, _ = await asyncio.gather(
+            self._look(home, hasty=hasty), self._cache_marks(of_tenant(home.tenant), beside, path)
         )
+        if before is not None and before.head.version != head.version:
+            # Another process has written there, and may have written the first mark of this user: they are asked for.
+            partitions.forget_beside(of_tenant(home.tenant))
         return partitions.known_at(home, head.version) or Known(head, time.monotonic())
+
+    def _taken_ahead(self, home: Partition, known: Known | None) -> Known | None:
+        """Return what is known of a scope if this task has read that ahead; once."""
+        read, asked = self._read_ahead.pop(asyncio.current_task(), (None, 0.0))
+        fresh = read == home and known is not None and known.asked >= asked > time.monotonic() - _AHEAD_FOR
+        return known if fresh and known is not None and self._partitions.is_announced(home) else None
+
+    async def confirm(self, home: Partition, known: Known) -> None:
+        """Confirm the head of a scope, unless it is. Raises PartitionChanged."""
+        if not known.head.confirmed:
+            head = await self._partitions.head(home, now=True, writes=True, serial=True)
+            if head.version != known.head.version:
+                raise PartitionChanged
 
     async def prepare_beside(
         self, home: Partition, known: Known, path: str | None = None, request: str | None = None
@@ -218,10 +253,14 @@ class Commits:
         """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
         before, last = self._partitions.confirmed_version(tenant), self._partitions.last_beside(tenant)
         head: Head
-        head, answers = await asyncio.gather(
-            self._partitions.head(tenant, now=True, writes=True),
+        passed: str | None
+        head, answers, passed = await asyncio.gather(
+            self._partitions.head(tenant, now=True, writes=True, serial=last is None),
             self._ask_all(tenant, self._uncached_questions(tenant, before, path, last)),
+            self._passed_by_now(tenant.tenant) if last is None else _no_token(),
         )
+        if passed is not None and passed == _token_of(head):
+            self._note_passed(tenant.tenant, passed)
         # An answer without rows names no version. It is of this one only if this one was there before the question.
         self._keep(tenant, head, {one: rows for one, rows in answers.items() if rows or head.version == before})
         return head
@@ -237,7 +276,7 @@ class Commits:
         key = (home.tenant, request or "")
         if request is not None and head.version is not None and partition_of(REQUEST, key) == home:
             question = (NAMES[REQUEST], sortable_key(key[width_of(REQUEST) :]))
-            self._keep(home, head, await self._ask_all(home, [question]))
+            self._keep(home, head, await self._ask_all(home, [question], serial=not head.confirmed))
 
     def _uncached_questions(
         self, tenant: Partition, version: int | None, path: str | None, head: Head | None
@@ -255,12 +294,14 @@ class Commits:
             if (head is None or head.may_have_mark(name)) and answers.find((tenant, version or 0, question)) is None
         ]
 
-    async def _ask_all(self, home: Partition, questions: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Any]]:
+    async def _ask_all(
+        self, home: Partition, questions: Sequence[tuple[Any, ...]], *, serial: bool = False
+    ) -> dict[tuple[Any, ...], list[Any]]:
         async def ask(name: str, *rest: Any) -> list[Any]:
             if len(rest) == 1:
-                return await self._partitions.get(home, name, rest)
+                return await self._partitions.get(home, name, rest, serial=serial)
             *span, reverse = rest
-            return await self._partitions.scan(home, name, *span, reverse=reverse)
+            return await self._partitions.scan(home, name, *span, reverse=reverse, serial=serial)
 
         answers = await asyncio.gather(*(ask(*question) for question in questions))
         return dict(zip(questions, answers, strict=True))
@@ -291,13 +332,11 @@ class Commits:
         """Pass over a change of marks that was read, if its process has not done that. Otherwise a caller who finds the
         mark set would take it for known to every writer.
         """
-        stored = head.small.get((NAMES[PASSING], sortable_key(())))
-        token = None if stored is None else unpack_row(stored)[0]
+        token = _token_of(head)
         if token is None or self._passed.get(home.tenant) == token:
             return
         for _ in range(2):
-            found = await self._link.ask("known", (self._passed_name(home.tenant),))
-            if found and found[0][0] == token:
+            if await self._passed_by_now(home.tenant) == token:
                 self._note_passed(home.tenant, token)
                 return
             await pause(0.1, 0.2)  # its process may be about to end that
@@ -312,6 +351,11 @@ class Commits:
         await some_at_once(passes, most=_AT_ONCE)
         await self._link.write([("passed", (self._passed_name(tenant), token))])
         self._note_passed(tenant, token)
+
+    async def _passed_by_now(self, tenant: str) -> str | None:
+        """Return the last change of a tenant's marks that was passed over."""
+        found = await self._link.ask("known", (self._passed_name(tenant),))
+        return found[0][0] if found else None
 
     def _passed_name(self, tenant: str) -> str:
         return f"passed\x1f{self._partitions.key(of_tenant(tenant))[0]}"
@@ -457,6 +501,16 @@ def _note_passing(view: View) -> dict[str, str]:
             passing[home.tenant] = secrets.token_hex(6)
             changes[PASSING, (home.tenant,)] = (home.tenant, passing[home.tenant])
     return passing
+
+
+def _token_of(head: Head) -> str | None:
+    """Return the last change of marks, in the head of a tenant's rows outside its scopes."""
+    stored = head.small.get((NAMES[PASSING], sortable_key(())))
+    return None if stored is None else unpack_row(stored)[0]
+
+
+async def _no_token() -> None:
+    return None
 
 
 async def _ready_head(head: Head) -> Head:

@@ -107,13 +107,15 @@ Written = tuple[str, bytes, bytes | None]
 class Head:
     """The state of a partition and its small rows. `version` is None if nothing was ever written.
 
-    `sure`: the last answer had this version, so all answers before it had the same.
+    `sure`: the last answer had this version, so all answers before it had the same. `confirmed`: a majority has all of
+    this version (`Partitions.head`).
     """
 
     version: int | None
     writers: str
     small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     sure: bool = True
+    confirmed: bool = True
 
     def may_have_mark(self, name: str) -> bool:
         """Check whether a tenant may have a mark under the path of this one."""
@@ -169,21 +171,24 @@ class Partitions:
         stored = self._prefix + tenant
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
-    async def head(self, home: Partition, *, now: bool = False, writes: bool = False) -> Head:
+    async def head(
+        self, home: Partition, *, now: bool = False, writes: bool = False, hasty: bool = False, serial: bool = False
+    ) -> Head:
         """Return the state of a partition and its small rows, once no change over several partitions locks it; with
         `now` not as of the beginning of the call. Who `writes` waits for one answer, where a reader asks again only if
         the first answer makes that necessary.
 
         A version that this process has neither committed nor confirmed is read serially: a commit that is still under
         way, or whose coordinator was lost, may be on one replica alone, and reads repair its version on others without
-        its rows. Once a serial read has shown it, a majority has all of it.
+        its rows. Once a serial read has shown it, a majority has all of it. A `hasty` caller gets the head before that,
+        not `confirmed`, and reads on serially while it confirms the version: `serial` asks for nothing else.
         """
         since = None if now else moment_began()
         if since is not None and (head := self._since(home, since)) is not None:
             return replace(head)  # a copy: who reads on notes in it whether it is sure
         began = time.monotonic()
         known = home in self._confirmed
-        serial = not known or (writes and home in self._shared)
+        serial = serial or not known or (writes and home in self._shared)
         while True:
             asked = time.monotonic()
             head, pending = await self._head(home, serial=serial, both=writes and not known)
@@ -199,6 +204,8 @@ class Partitions:
                 if not home.level:
                     self._note_beside(home, head, asked)
                 return head
+            elif hasty:
+                return replace(head, confirmed=False)
             else:
                 serial = True
 
@@ -207,6 +214,10 @@ class Partitions:
         self._beside.move_to_end(home)
         while len(self._beside) > _MAX_KNOWN:
             self._beside.popitem(last=False)
+
+    def forget_beside(self, home: Partition) -> None:
+        """Forget the last head of rows outside scopes: another process has changed what depends on it."""
+        self._beside.pop(home, None)
 
     def last_beside(self, home: Partition) -> Head | None:
         """Return the head of rows outside scopes as this process has read it last."""
@@ -340,9 +351,9 @@ class Partitions:
         found = await self.link.ask("state", self.key(home), serial=serial)
         return found[0] if found else (None, None, None)
 
-    async def get(self, home: Partition, name: str, keys: Sequence[bytes]) -> list[Any]:
+    async def get(self, home: Partition, name: str, keys: Sequence[bytes], *, serial: bool = False) -> list[Any]:
         """Return rows by their keys, each with key, value, version and holder."""
-        return await self.link.ask("get", (*self.key(home), name, list(keys)))
+        return await self.link.ask("get", (*self.key(home), name, list(keys)), serial=serial)
 
     async def claim(self, home: Partition, memory_id: str) -> bool:
         """Claim an identifier for a memory of a scope; return False if another scope of the tenant has or claims it."""
@@ -361,11 +372,11 @@ class Partitions:
         return not any(await some_at_once(asks, most=_AT_ONCE))
 
     async def scan(
-        self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool
+        self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool, serial: bool = False
     ) -> list[Any]:
         """Return the rows of a range of keys."""
         values = (*self.key(home), name, first, end, limit)
-        return await self.link.ask("scan_back" if reverse else "scan", values)
+        return await self.link.ask("scan_back" if reverse else "scan", values, serial=serial)
 
     async def repair(self, home: Partition, name: str) -> bool:
         """Read a table from every replica, which gives each its missing rows; return False if one is away."""

@@ -84,6 +84,10 @@ class CassandraRows:
         if not self.partitions.knows_marks(home):
             await self._commits.prepare_beside(home, await self._commits.prepare(home))
 
+    def read_ahead(self, home: Partition) -> Awaitable[object]:
+        """Read what the next write of this task begins with, beside another question."""
+        return self._commits.read_ahead(home)
+
     async def read_before_write(
         self,
         of_scope: Callable[[RowReads], Awaitable[T]],
@@ -95,13 +99,16 @@ class CassandraRows:
         """Run a work on a scope, and one on what a write to it checks outside it: marks under this path, an idempotency
         key. The write itself checks all of it again, so nothing is confirmed here.
         """
-        known = await self._commits.prepare(home, path)
-        within, outside = View(self.partitions), View(self.partitions)
+        known = await self._commits.prepare(home, path, hasty=True)
+        within, outside = View(self.partitions, serial=not known.head.confirmed), View(self.partitions)
         within.heads[home] = replace(known.head)
         try:
-            found, known = await asyncio.gather(
-                drive(of_scope, within), self._commits.prepare_beside(home, known, path, request)
+            found, known, _ = await asyncio.gather(
+                drive(of_scope, within),
+                self._commits.prepare_beside(home, known, path, request),
+                self._commits.confirm(home, known),
             )
+            self.partitions.bind(home, known.head.version, tenant=known.tenant, everywhere=known.everywhere)
             heads = {of_tenant(home.tenant): known.tenant, EVERYWHERE: known.everywhere}
             outside.heads |= {one: replace(head) for one, head in heads.items() if head is not None}
             result = found, await drive(beside, outside)
@@ -320,6 +327,12 @@ class CassandraStore(LayeredStore):
             return {}
         await self._collect(None)
         return await super().projections()
+
+    async def secret_before_write(self, scope: Scope) -> bytes:
+        secret, _ = await asyncio.gather(
+            self.secret(scope.tenant), self._opened_database.read_ahead(Partition(*place_of(scope)))
+        )
+        return secret
 
     async def _prepare_scope(self, scope: Scope) -> None:
         await self._opened_database.know(Partition(*place_of(scope)))

@@ -108,9 +108,11 @@ def marks_under(path: str) -> tuple[Any, ...]:
 class View:
     """The port's `RowChange`. Its queries are steps that the driver of the work awaits."""
 
-    def __init__(self, partitions: Partitions, *, recalls: bool = False) -> None:
+    def __init__(self, partitions: Partitions, *, recalls: bool = False, serial: bool = False) -> None:
         self.recalls = recalls
         """Take what this process knows of a scope without asking: the commit finds out whether it has changed."""
+        self._serial = serial
+        """Settle pending commits before each answer: the heads given to this view are not confirmed."""
         self._partitions = partitions
         self.heads: dict[Partition, Head] = {}
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
@@ -309,7 +311,7 @@ class View:
             else:
                 if table == MARK and len(keys) == 1:
                     self._partitions.answers.note_single(keys[0][1])
-                get = partial(self._partitions.get, home, NAMES[table], asked)
+                get = partial(self._partitions.get, home, NAMES[table], asked, serial=self._serial)
                 found = await self._ask_table(home, table, tuple(asked), get)
             rows += self._rows_of(home, table, found)
         return rows
@@ -350,7 +352,8 @@ class View:
         else:
             limit = _MOST if asked.limit is None else asked.limit + len(changed)
             span = (first, end, limit, asked.reverse)
-            scan = partial(self._partitions.scan, home, NAMES[table], *span[:3], reverse=asked.reverse)
+            name, serial = NAMES[table], self._serial
+            scan = partial(self._partitions.scan, home, name, *span[:3], reverse=asked.reverse, serial=serial)
             found = await self._ask_table(home, table, span, scan)
         rows = {table.key_of(row): row for row in self._rows_of(home, table, found)}
         return asked.first(table, [row for row in (rows | changed).values() if row is not None])

@@ -433,7 +433,7 @@ def million(size: int = 1_000_000) -> None:
         weigh(cluster)
         meter, calls = Meter(partial(spent_by_node, cluster), cluster.compiled), min(400, users // 10)
         tell("million", **asyncio.run(of_calls(location, calls, meter)))
-        kill(cluster, 600, "million")
+        kill(cluster, SIZES["kill"], "million")
 
 
 def weigh(cluster: Cluster, times: float | None = None) -> None:
@@ -606,8 +606,11 @@ async def of_questions(location: str, calls: int, meter: Meter) -> dict[str, Any
             "state serial": lambda number: link.ask("state", at(number), serial=True),
             "get": lambda number: link.ask("get", (*at(number), "request", [b"x"])),
         }
+        for ask in questions_of.values():  # the just-in-time compilers
+            for number in range(calls):
+                await ask(number)
         for name, ask in questions_of.items():
-            found[name] = await meter.of(partial(ask, number) for number in range(calls))
+            found[name] = await meter.of(partial(ask, number) for number in range(calls, 2 * calls))
         for number in range(10):
             await removed(number)
         ask = lambda: link.ask("small", (tenant, level, "u0"))  # noqa: E731

@@ -96,3 +96,20 @@ def on(hit_: Hit, day: int) -> Hit:
 )
 def test_what_a_question_for_an_order_is_shown_comes_in_time(request_: str, order: list[str]) -> None:
     assert shown(request_, [on(hit("late", 0.9), 20), on(hit("early", 0.4), 2), on(hit("third", 0.4), 1)]) == order
+
+
+@pytest.mark.parametrize(
+    ("said", "always"),
+    [
+        ("Milo called it Sir Prickles.", False),
+        ("I write Python with uv and pytest, never with poetry.", False),
+        ("Check with me before you send anything.", True),
+        ("Don't book anything without asking me first.", True),
+        ("Buche nie etwas, ohne mich zu fragen.", True),
+    ],
+)
+def test_only_what_is_an_order_is_shown_for_every_question(said: str, always: bool) -> None:
+    one = hit(said, 0.001, "instruction")
+    read = replace(one, memory=replace(one.memory, source=replace(one.memory.source, quote=said)), reason=PINNED, ranks={})
+    assert shown("Who wrote Middlemarch?", [read]) == ([said] if always else [])
+    assert shown("Who wrote Middlemarch?", [replace(one, reason=PINNED, ranks={})]) == [said]

@@ -27,6 +27,7 @@ from mnemic.engine.user_profile import memories_of_user, profile_lines
 from mnemic.inject.memory_source import is_limited, is_trusted
 from mnemic.inject.token_count import TokenCount, estimated_tokens, within_tokens
 from mnemic.language.questions.topics import KEYS
+from mnemic.language.sentences.categories import may_order
 from mnemic.policy.key_rules import Policy
 from mnemic.retrieve.answer_judgement import JUDGE
 from mnemic.retrieve.asked_attributes import ASKED
@@ -46,6 +47,8 @@ MAX_PINNED = 40
 """Pinned memories and preferences that one search may add; the token budget decides how many are shown."""
 IDENTITY = "identity"
 """Category in which the extractors store a person's identity."""
+INSTRUCTION = "instruction"
+"""Category of standing orders."""
 COVERED_BY_FACTS = 0.4
 """Fraction of a message quoted by its facts, from which on the message itself is left out."""
 AMONG = 20
@@ -250,13 +253,14 @@ def _reason(hit: Hit, biased: Set[str]) -> str:
 
 
 def _is_pinned(memory: Memory, policy: Policy) -> bool:
-    """Return True if policy shows the memory for every question."""
+    """Return True if policy shows the memory for every question. A sentence that was only read as an instruction, and
+    looks like none, has to bear on the request as any other.
+    """
     rule = policy.rule(memory.key) if memory.key is not None else None
-    return (
-        (rule is not None and rule.pinned)
-        or memory.kind in policy.pinned_kinds
-        or memory.category in policy.pinned_categories
-    )
+    if (rule is not None and rule.pinned) or memory.kind in policy.pinned_kinds:
+        return True
+    guessed = memory.category == INSTRUCTION and memory.source.quote is not None and not shapes_answers(memory)
+    return memory.category in policy.pinned_categories and not (guessed and not may_order(memory.source.quote or ""))
 
 
 def _add_reason(hit: Hit, policy: Policy) -> Hit:

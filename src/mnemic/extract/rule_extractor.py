@@ -29,7 +29,6 @@ from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, i
 from mnemic.extract.operations import source_of
 from mnemic.extract.reading_thread import QUICK_CHARS, judges_keeping, read_in_thread
 from mnemic.extract.typed_facts import says_more, typed_facts
-from mnemic.language.lexicon import lexicon
 from mnemic.language.sentences.casual_spelling import written_out
 from mnemic.language.sentences.classify.classifier import LABELS, Floats, Opinion, log_odds, weights
 from mnemic.language.sentences.classify.general_knowledge import world
@@ -48,8 +47,7 @@ from mnemic.language.sentences.remember import bare_request
 from mnemic.language.sentences.statements import Piece, Statement, context_of_next, decide_pieces, pieces_of
 from mnemic.language.sentences.tables import other_languages, straight
 from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
-from mnemic.language.statement import read
-from mnemic.language.text.language import language_of
+from mnemic.language.statement import is_english
 from mnemic.language.text.normalise import invisible
 from mnemic.language.text.pattern import Pattern
 from mnemic.policy.budget import Budget, check_time
@@ -237,7 +235,7 @@ class RuleExtractor:
         shares = world().shares(texts[:split], vectors) + world().shares(texts[split:])
         for piece, opinion, share in zip(asked, opinions, shares, strict=True):
             piece.opinion, piece.world = opinion, share
-        if vectors is not None and judges_keeping(self._embedder) and _is_english(text):
+        if vectors is not None and judges_keeping(self._embedder) and is_english(text):
             await self._weigh(parts[:split], self._embedder, deadline)
         for sentence in sentences:
             if len(sentence.pieces) == 1:
@@ -268,13 +266,6 @@ class RuleExtractor:
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
-
-
-def _is_english(text: str) -> bool:
-    """Return True unless the words of a text speak more for another language, as those of short ones do that have no
-    word in common use: "J'ai acheté un piano".
-    """
-    return language_of(text) is None and read(text).may_be_in(lexicon("en"))
 
 
 def to_judge(sentences: Sequence[Sentence], text: str) -> list[tuple[Piece, str]]:

@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from mnemic.language.lexicon import BESIDE, SLOT, Attribute, Lexicon, Phrase, Phrases, language_shares, lexicon
+from mnemic.language.text.language import language_of
 from mnemic.language.text.normalise import bare, nfkc
 
 MAX_CHARS = 1000
@@ -537,6 +538,13 @@ class Statement:
 def read(text: str, language: str | None = None) -> Statement:
     """Return the statement that a text is, in the language that its words tell if none is given."""
     return Statement(text, language)
+
+
+def is_english(text: str) -> bool:
+    """Return True unless the words of a text speak more for another language, as those of short ones do that have no
+    word in common use: "J'ai acheté un piano".
+    """
+    return language_of(text) is None and read(text).may_be_in(lexicon("en"))
 
 
 def read_alike(one: Statement, other: Statement) -> tuple[Statement, Statement]:

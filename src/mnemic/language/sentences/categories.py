@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from mnemic.language.sentences.classify.classifier import KEPT, Opinion
+from mnemic.language.sentences.classify.classifier import KEPT, Opinion, weights
 from mnemic.language.sentences.standing_orders import is_standing_order
+from mnemic.language.statement import is_english
 from mnemic.language.text.pattern import Pattern
 
 _HOW = (
@@ -138,6 +140,21 @@ _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change")
 def is_order(text: str, opinion: Opinion) -> bool:
     """Return True if a statement looks like a standing instruction and does not describe its speaker's actions."""
     return opinion.kept_as == "instruction" and _NARRATES.match(text) is None
+
+
+ORDERED_FROM = 0.5
+"""Share of `KEPT` by the words alone from which a sentence is an order: likelier so than all else that is kept."""
+
+
+@lru_cache(maxsize=4096)
+def may_order(text: str) -> bool:
+    """Return False for a sentence that states something rather than gives an order, though `category_of` may have
+    found nothing better for it: "Milo called it Sir Prickles". Of words of another language nothing is known.
+    """
+    if is_standing_order(text) or LASTS.match(text) or not is_english(text):
+        return True
+    (opinion,) = weights().opinions([text])
+    return opinion.share("instruction") >= ORDERED_FROM * opinion.keep
 
 
 def category_of(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:

@@ -14,10 +14,16 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.extract.layered_extractor import LayeredExtractor
+from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.models.openai_completer import OpenAICompleter
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind
 from mnemic.write.turn_log import turns_of
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
-from tests.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
+from tests.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 
 ASSISTANTS = [
     "langchain_assistant:LangChainAssistant",
@@ -204,3 +210,28 @@ async def test_an_answer_is_heard_with_its_question(build: Build, engine: Memory
     assert await assistant.say("Álvaro.") == "I see."
     held = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
     assert "My brother's name is Álvaro." in [memory.content for memory in held]
+
+
+@pytest.mark.parametrize("build", [name for name in ASSISTANTS if ":Synchronous" not in name], indirect=True, ids=short)
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_fact_is_found_in_the_next_turn_while_the_model_that_reads_it_hangs(
+    build: Build, kind: str, request: pytest.FixtureRequest, tmp_path: Path, script: list[Scripted]
+) -> None:
+    file = tmp_path / "memory.db"
+    store = SqliteStore(file) if kind == "sqlite" else PostgresStore(request.getfixturevalue("postgres").database(file))
+    script += ["Noted.", "Not with peanuts."]
+    with ScriptedModelServer(lambda _: Reply.broken(Fault.HANG)) as hanging:
+        completer = OpenAICompleter("scripted", base_url=hanging.base_url, api_key="test")
+        extractor = LayeredExtractor(ModelExtractor(completer))
+        async with MemoryEngine(store=store, embedder=WordEmbedder(), extractor=extractor) as engine:
+            engine.background, engine.background_seconds = True, 0.0
+            assistant = build(engine)
+            assert await assistant.say("Hi! I am allergic to peanuts.") == "Noted."
+            held = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+            assert ["peanuts" in memory.content for memory in held] == [True]
+            assert await assistant.say("What am I allergic to?") == "Not with peanuts."
+            assert assistant.memory.last is not None
+            assert [entry for entry in assistant.memory.last.entries if "peanuts" in entry.content]
+            assert assistant.memory.later is not None
+            await assistant.memory.later.stop()
+        await completer.close()

@@ -653,3 +653,16 @@ async def test_what_is_erased_before_the_model_reads_is_not_written_by_it(tmp_pa
             await later.read()
             assert (await engine.list(actor=ANA), server.requests) == ([], [])
             await later.stop()
+
+
+async def test_what_turns_left_that_each_ran_on_a_loop_of_its_own_is_read(tmp_path: Path) -> None:
+    """As Strands' `agent(...)` runs them."""
+    async with rules_engine(tmp_path) as engine:
+        engine.background_seconds = 0.0
+        memory = TurnMemory(engine, ANA)
+        for text in ("I keep two goats near Bergen.", "I sail a dinghy on the fjord each summer."):
+            await asyncio.to_thread(asyncio.run, memory.capture(text))
+        assert memory.later is not None
+        await memory.later.wait_until_read()
+        assert await waiting(engine.store, "default") == []
+        await memory.later.stop()

@@ -110,6 +110,8 @@ def test_what_a_question_for_an_order_is_shown_comes_in_time(request_: str, orde
 )
 def test_only_what_is_an_order_is_shown_for_every_question(said: str, always: bool) -> None:
     one = hit(said, 0.001, "instruction")
-    read = replace(one, memory=replace(one.memory, source=replace(one.memory.source, quote=said)), reason=PINNED, ranks={})
+    read = replace(
+        one, memory=replace(one.memory, source=replace(one.memory.source, quote=said)), reason=PINNED, ranks={}
+    )
     assert shown("Who wrote Middlemarch?", [read]) == ([said] if always else [])
     assert shown("Who wrote Middlemarch?", [replace(one, reason=PINNED, ranks={})]) == [said]

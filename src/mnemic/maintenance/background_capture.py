@@ -16,14 +16,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import weakref
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 from mnemic.dispatch import Watchers
 from mnemic.dispatch.gateway import MemoryGateway
@@ -38,6 +39,7 @@ from mnemic.language.text.normalise import canonical_value
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.requests import Run
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import Actor, Candidate, Level, Memory, Message, Outcome, Status, WriteReceipt
 from mnemic.types.scope import new_id, time_of_id
 from mnemic.types.trace import RunReport, RunStatus
@@ -231,6 +233,8 @@ class BackgroundCapture:
         self._engine = engine
         self._gathering = engine.background_seconds if gathering_seconds is None else gathering_seconds
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._portal: Portal | None = None
         self._tenants: set[str] = set()
         self._put_since, self._heard = 0, asyncio.Event()
         self.counts: Counter[str] = Counter()
@@ -303,19 +307,35 @@ class BackgroundCapture:
 
     async def wait_until_read(self) -> None:
         """Wait until the reader that was woken has finished."""
-        while self._task is not None and not self._task.done():
-            await asyncio.wait([self._task])
+        while (task := self._task) is not None and not task.done():
+            await _on_loop_of(task, _wait_for)
 
     async def stop(self) -> None:
         """Stop the background reader; unread messages stay in the queue. May be called twice."""
         task, self._task = self._task, None
         if task is not None:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await _on_loop_of(task, _cancel)
 
     def _wake(self, tenant: str) -> None:
         self._tenants.add(tenant)
+        if self._portal is None and self._loop not in (None, asyncio.get_running_loop()):
+            # Synchronous frameworks start a loop for each turn, and the reader ends with it: it gets one that stays.
+            self._portal = Portal()
+            weakref.finalize(self, self._portal.close)
+        if self._portal is None:
+            self._start()
+        else:
+            self._portal.call(self._start_there)
+
+    async def _start_there(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            if self._task is not None and self._loop is not None and self._loop.is_running():
+                self._loop.call_soon_threadsafe(self._task.cancel)
+            self._loop, self._task, self._heard = loop, None, asyncio.Event()
         self._heard.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run(), name="mnemic-background-capture")
@@ -542,3 +562,24 @@ def _passing(report: RunReport) -> str | None:
         reasons.append(report.stop_reason)
     reasons += [one.removeprefix(OF_MODEL) for one in report.errors if one.startswith(OF_MODEL)]
     return next((reason for reason in reasons if reason.startswith(PASSING)), None)
+
+
+async def _wait_for(task: asyncio.Task[None]) -> None:
+    await asyncio.wait([task])
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+async def _on_loop_of(
+    task: asyncio.Task[None], wait: Callable[[asyncio.Task[None]], Coroutine[Any, Any, None]]
+) -> None:
+    """Await `wait` on the loop of `task`, which may be another thread's; return at once if that loop has ended."""
+    loop = task.get_loop()
+    if loop is asyncio.get_running_loop():
+        await wait(task)
+    elif loop.is_running():
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(task), loop))

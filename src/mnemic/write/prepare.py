@@ -292,10 +292,12 @@ class Redactor(library.Redactor):
 
 
 _BARE_SECRET = re.compile(
-    rf"\W{{0,3}}(?:[^\[\]:=]{{0,160}}?(?:\s{ARE}\s|[:=\u2010-\u2015-])\s{{0,3}})?\[(?:SECRET|CARD|IBAN|SSN|NATIONAL_ID)#[0-9a-f]{{12}}\]"
+    rf"\W{{0,3}}(?:[^\[\]:=,]{{0,160}}?(?:\s{ARE}\s|[:=\u2010-\u2015-])\s{{0,3}})?\[(?:SECRET|CARD|IBAN|SSN|NATIONAL_ID)#[0-9a-f]{{12}}\]"
     rf"(?:\s{ARE}\s[^\[\]]{{0,160}})?\W{{0,3}}"
 )
-"""A name or nothing, and the marker of a secret, or of a number that nobody may know, in the place of what is said."""
+"""A name without a comma or nothing, and the marker of a secret, or of a number that nobody may know, in the place of
+what is said.
+"""
 
 
 def _is_bare_secret(content: str) -> bool:

@@ -167,8 +167,9 @@ _SUFFIXES = (
     ("poort", PLACE), ("anlage", PLACE), ("karte", PLACE), ("mente", ADVERB),
 )  # fmt: skip
 """How compounds end: "Bankpasswort", "Fahrradschloss"."""
-_COMPOUND = re.compile(r"(.+?)s?[ck]ode\Z")
-_ENDINGS = (*(suffix for suffix, _ in _SUFFIXES), "code", "kode")
+_CODES = ("code", "kode")
+_ENDINGS = (*(suffix for suffix, _ in _SUFFIXES), *_CODES)
+_MARKS = re.compile("[\u0300-\u036f]")
 
 
 def _classes() -> dict[str, int]:
@@ -194,6 +195,8 @@ _LETTERED = Folded(r"(?i)\d{1,4}[a-gi-z]{1,2}\d{1,4}[a-z]?[#*]?")
 _DATE = Folded(r"(?:19|20)\d\d-\d\d?-\d\d?|\d\d?-\d\d?-(?:19|20)\d\d")
 _TELLING = Folded(r"\d|[@#$%^&*_+=~|]|!(?!!*\Z)")
 _NAMES = PASSWORD | PIN | CODE | LOGIN | PLACE | NET | WEAK | LOCK | LOCKER | QUESTION
+_GOING_ON = OF | FURTHER | OPEN | CHANGE | WITH | COMMA | ADVERB | ENTER | AS | IT
+"""What a sentence goes on with behind its value."""
 _NEAR, _BEHIND, _GAP, _TITLE = 12, 6, 3, 4
 
 
@@ -202,10 +205,6 @@ class _Word(NamedTuple):
     start: int
     end: int
     text: str = ""
-
-    def has(self, names: int) -> bool:
-        """Return True if the word is of one of these classes."""
-        return self.classes & names != 0
 
 
 @cache
@@ -279,8 +278,7 @@ def _plain(word: str) -> str:
         return word.lower()
     if word in "èéÈÉ":
         return "é"
-    apart = unicodedata.normalize("NFD", word.casefold())
-    return "".join(sign for sign in apart if not unicodedata.combining(sign)).replace("’", "'")
+    return _MARKS.sub("", unicodedata.normalize("NFD", word.casefold())).replace("’", "'")
 
 
 def _classed(words: list[_Word]) -> list[_Word]:
@@ -312,9 +310,9 @@ def _class(word: str) -> int:
         return _TABLE.get(word.rpartition("-")[2], 0)
     if not word.endswith(_ENDINGS):
         return 0
-    compound = _COMPOUND.match(word[:32])
-    if compound is not None:
-        inner = _TABLE.get(compound[1], 0)
+    if word.endswith(_CODES):
+        stem = word[: -len("code")]
+        inner = _TABLE.get(stem.removesuffix("s")) or _TABLE.get(stem, 0)
         return PIN if inner & (PLACE | LOCK | LOCKER | SECRET | WEAK) else 0
     return next(kind for suffix, kind in _SUFFIXES if word.endswith(suffix))
 
@@ -326,7 +324,7 @@ class _Sentence:
         self.before = words[max(0, at - _NEAR - _GAP) : at][::-1]
         self.behind = words[at + 1 : at + 1 + _NEAR]
         self.around = 0
-        for word in words[max(0, at - _NEAR - _GAP) : at + 1 + _NEAR]:
+        for word in (*self.before, *self.behind):
             self.around |= word.classes
         value = words[at].text
         self.is_digits = _DIGITS.compiled.fullmatch(value) is not None and _DATE.compiled.fullmatch(value) is None
@@ -339,13 +337,7 @@ class _Sentence:
         self.is_mixed = self.is_word and any(map(str.isalpha, value)) and value.isascii()
         self.is_login = self.is_mixed and self.digits > 0 and sum(map(str.isalpha, value)) > 2
         self.is_long = len(value) > 5
-        self.ends = not self.behind or self.behind[0].has(
-            OF | FURTHER | OPEN | CHANGE | WITH | COMMA | ADVERB | ENTER | AS | IT
-        )
-
-    def near(self, names: int) -> bool:
-        """Return True if a word of one of these classes stands anywhere around the value."""
-        return self.around & names != 0
+        self.ends = not self.behind or self.behind[0].classes & _GOING_ON != 0
 
 
 def _is_told(said: _Sentence) -> bool:
@@ -366,21 +358,21 @@ def _named_before(said: _Sentence) -> bool:
         return said.is_login
     if not said.ends and not said.is_word:
         return False
-    if before and before[0].has(TO) and not said.is_year:
-        changed = next((at for at, word in enumerate(before) if word.has(CHANGE)), None)
-        if changed is not None or any(word.has(CHANGE) for word in said.behind[:2]):
+    if before and before[0].classes & TO and not said.is_year:
+        changed = next((at for at, word in enumerate(before) if word.classes & CHANGE), None)
+        if changed is not None or any(word.classes & CHANGE for word in said.behind[:2]):
             return _names(said, _subject(before, 1), changed=True)
     at = 0
-    while at < len(before) and not before[at].has(BE | CHANGE | ASSIGNED):
+    while at < len(before) and not before[at].classes & (BE | CHANGE | ASSIGNED):
         word = before[at]
-        known = word.has(ADVERB | ARTICLE | IT) and (at > 0 or not word.has(OF))
+        known = word.classes & (ADVERB | ARTICLE | IT) and (at > 0 or not word.classes & OF)
         if at == _GAP or not (known or (not word.classes and said.is_mixed)):
             return False
         at += 1
     if at == len(before):
         return False
-    changed = before[at].has(CHANGE)
-    return _names(said, _subject(before, at + 1), changed=changed, assigned=before[at].has(ASSIGNED))
+    how = before[at].classes
+    return _names(said, _subject(before, at + 1), changed=how & CHANGE != 0, assigned=how & ASSIGNED != 0)
 
 
 def _subject(before: list[_Word], at: int) -> list[_Word]:
@@ -388,9 +380,9 @@ def _subject(before: list[_Word], at: int) -> list[_Word]:
     subject: list[_Word] = []
     for place in range(at, min(len(before), at + _NEAR)):
         word = before[place]
-        if word.has(VALUE) or (word.has(COMMA) and not any(one.has(IT) for one in before[at:place])):
+        if word.classes & VALUE or (word.classes & COMMA and not any(one.classes & IT for one in before[at:place])):
             break
-        if not (place == at + 1 and word.has(PASSWORD | PIN | CODE) and _goes_on(before[at])):
+        if not (place == at + 1 and word.classes & (PASSWORD | PIN | CODE) and _goes_on(before[at])):
             subject.append(word)
     return subject
 
@@ -406,19 +398,15 @@ def _names(said: _Sentence, subject: list[_Word], *, changed: bool = False, assi
     for word in subject:
         told |= word.classes
 
-    def among(names: int) -> bool:
-        return told & names != 0
-
-    if among(PASSWORD) and (said.is_word or (said.is_code and said.digits > 3)):
+    if told & PASSWORD and (said.is_word or (said.is_code and said.digits > 3)):
         return True
     if not said.is_code:
-        return said.is_word and among(CODE) and among(NET)
+        return said.is_word and told & CODE != 0 and told & NET != 0
     return (
-        among(PIN)
-        or (among(CODE) and among(PLACE | NET | WEAK | LOCK | LOCKER | SECRET))
-        or among(LOCK)
-        or (among(LOCKER) and (changed or assigned) and said.digits > 3)
-        or (said.is_signed and among(PLACE))
+        told & (PIN | LOCK) != 0
+        or (told & CODE != 0 and told & (PLACE | NET | WEAK | LOCK | LOCKER | SECRET) != 0)
+        or (told & LOCKER != 0 and (changed or assigned) and said.digits > 3)
+        or (said.is_signed and told & PLACE != 0)
     )
 
 
@@ -426,17 +414,17 @@ def _named_behind(said: _Sentence) -> bool:
     """Find "Biber77 is the wifi password", "they put 4821 as the new code of the gate"."""
     behind = said.behind
     at = 0
-    if at < len(behind) and behind[at].has(COMMA):
+    if at < len(behind) and behind[at].classes & COMMA:
         at += 1
-    if at < len(behind) and behind[at].has(IT) and not behind[at].has(BE):
+    if at < len(behind) and behind[at].classes & IT and not behind[at].classes & BE:
         at += 1
-    if at >= len(behind) or not behind[at].has(BE | AS):
+    if at >= len(behind) or not behind[at].classes & (BE | AS):
         return False
     for place in range(at + 1, min(len(behind), at + 2 + _TITLE)):
         word = behind[place]
-        if word.has(COMMA):
+        if word.classes & COMMA:
             return False
-        if not word.has(PASSWORD | PIN | CODE):
+        if not word.classes & (PASSWORD | PIN | CODE):
             continue
         if not any(_goes_on(after) for after in behind[place + 1 : place + 2]):
             return _names(said, behind[at + 1 : place + 1 + _BEHIND])
@@ -445,80 +433,86 @@ def _named_behind(said: _Sentence) -> bool:
 
 def _opens_with(said: _Sentence) -> bool:
     """Find "the safe opens with 4821", "4821 gets you into the cellar", "to get into the cellar it's 4821"."""
-    if not said.near(PLACE | WEAK | LOCK | LOCKER) or not said.near(OPEN):
+    if not said.around & (PLACE | WEAK | LOCK | LOCKER) or not said.around & OPEN:
         return False
     before, at = said.before, 0
-    while at < min(len(before), 2) and before[at].has(ARTICLE | CODE):
+    while at < min(len(before), 2) and before[at].classes & (ARTICLE | CODE):
         at += 1
-    if at == len(before) or before[at].has(COMMA | ASSIGNED):
-        return any(word.has(OPEN) for word in said.behind[:2]) and not said.behind[0].has(BE)
-    with_it = before[at].has(WITH) or (before[at].has(BE) and any(word.has(IT) for word in before[at + 1 : at + 2]))
-    return said.ends and (with_it or (before[at].has(OF) and said.is_grouped))
+    if at == len(before) or before[at].classes & (COMMA | ASSIGNED):
+        return any(word.classes & OPEN for word in said.behind[:2]) and not said.behind[0].classes & BE
+    with_it = before[at].classes & WITH or (
+        before[at].classes & BE and any(word.classes & IT for word in before[at + 1 : at + 2])
+    )
+    return said.ends and (with_it != 0 or (before[at].classes & OF != 0 and said.is_grouped))
 
 
 def _entered(said: _Sentence) -> bool:
     """Find "type 4821 at the gate", "am Tor 4821 eingeben"."""
     if not said.is_digits or not said.ends:
         return False
-    if not said.near(PLACE | LOCK | LOCKER) and not (said.near(WEAK) and said.near(OPEN)):
+    if not said.around & (PLACE | LOCK | LOCKER) and not (said.around & WEAK and said.around & OPEN):
         return False
-    if said.behind[:1] and said.behind[0].has(ENTER):
+    if said.behind[:1] and said.behind[0].classes & ENTER:
         return True
     for distance, word in enumerate(said.before[:_BEHIND]):
-        if word.has(ENTER):
+        if word.classes & ENTER:
             return True
-        if distance == 0 and not word.has(ARTICLE | ADVERB | CODE) and not (word.has(TO) and len(said.before) > 1):
+        if (
+            distance == 0
+            and not word.classes & (ARTICLE | ADVERB | CODE)
+            and not (word.classes & TO and len(said.before) > 1)
+        ):
             return False
     return False
 
 
 def _noted(said: _Sentence) -> bool:
     """Find "bike lock 4821", "locker at the gym: 4821", "pw netflix Otter#5": a note that begins with what it is of."""
-    told = [word for word in said.before if not word.has(ARTICLE)]
+    told = [word for word in said.before if not word.classes & ARTICLE]
     if said.behind or not told or len(told) > _TITLE + 1:
         return False
-    if any(word.has(BE | CHANGE | OPEN | ENTER | COMMA | VALUE) for word in told) or (told[0].has(OF)):
+    if any(word.classes & (BE | CHANGE | OPEN | ENTER | COMMA | VALUE) for word in told) or (told[0].classes & OF):
         return False
     first = told[-2:]
     if not said.is_code:
-        return said.is_login and told[-1].has(PASSWORD) and said.is_long
-    if told[-1].has(PIN):
+        return said.is_login and told[-1].classes & PASSWORD != 0 and said.is_long
+    if told[-1].classes & PIN:
         return said.is_digits
-    locker = told[0].has(ASSIGNED) and said.digits > 3 and any(word.has(LOCKER) for word in first)
-    return locker or any(word.has(LOCK) for word in first)
+    locker = told[0].classes & ASSIGNED and said.digits > 3 and any(word.classes & LOCKER for word in first)
+    return locker or any(word.classes & LOCK for word in first)
 
 
 def _answers(text: str, words: list[_Word]) -> Iterator[Found]:
     """Yield what is told as the answer to a question by which somebody proves who they are."""
     for at, word in enumerate(words):
-        if not word.has(QUESTION):
+        if not word.classes & QUESTION:
             continue
-        named = any(one.has(ANSWER) for one in words[max(0, at - _BEHIND) : at])
+        named = any(one.classes & ANSWER for one in words[max(0, at - _BEHIND) : at])
         place = at + 1
         while place < len(words) and place - at < _NEAR:
             one = words[place]
-            named = named or one.has(ANSWER)
-            if one.has(BE | ASSIGNED) or (one.has(ANSWER) and not _told_further(words, place)):
+            named = named or one.classes & ANSWER != 0
+            if one.classes & (BE | ASSIGNED) or (one.classes & ANSWER and not _told_further(words, place)):
                 yield from _answer(text, words, place + 1, named=named)
                 break
             place += 1
 
 
 def _told_further(words: list[_Word], at: int) -> bool:
-    return any(one.has(BE | ASSIGNED) for one in words[at + 1 : at + 1 + _GAP])
+    return any(one.classes & (BE | ASSIGNED) for one in words[at + 1 : at + 1 + _GAP])
 
 
 def _answer(text: str, words: list[_Word], at: int, *, named: bool) -> Iterator[Found]:
-    while at < len(words) and words[at].has(ADVERB | ARTICLE | IT):
+    while at < len(words) and words[at].classes & (ADVERB | ARTICLE | IT):
         at += 1
     last = at
-    while last < min(len(words), at + 3) and not words[last].has(COMMA):
+    while last < min(len(words), at + 3) and not words[last].classes & COMMA:
         last += 1
     if not 0 < last - at <= 2:
         return
     start, end = words[at].start, words[last - 1].end
     value = text[start:end]
-    if any(one.has(OF | BE) for one in words[at:last]):
+    if any(one.classes & (OF | BE) for one in words[at:last]):
         return
     if named or value[0].isupper() or _TELLING.search(value) is not None:
         yield found((start, end, value))

@@ -198,6 +198,8 @@ _NAMES = PASSWORD | PIN | CODE | LOGIN | PLACE | NET | WEAK | LOCK | LOCKER | QU
 _GOING_ON = OF | FURTHER | OPEN | CHANGE | WITH | COMMA | ADVERB | ENTER | AS | IT
 """What a sentence goes on with behind its value."""
 _NEAR, _BEHIND, _GAP, _TITLE = 12, 6, 3, 4
+_REACH = 512
+"""Characters of a sentence that are read around its values: far more than the words that count take."""
 
 
 class _Word(NamedTuple):
@@ -231,7 +233,10 @@ def find_told(text: str) -> Iterator[Found]:
             taken += 1
         if taken == within and not asked:
             continue
-        words = _words(text, first, last, values[within:taken])
+        near = values[within:taken]
+        if near and not asked:
+            first, last = max(first, near[0].start - _REACH), min(last, near[-1].end + _REACH)
+        words = _words(text, first, last, near)
         if asked:
             yield from _answers(text, words)
         for at, word in enumerate(words):

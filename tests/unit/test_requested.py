@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.providers.minilm import MiniLmEmbedder
@@ -48,6 +50,35 @@ async def test_what_is_to_be_forgotten_is_named_and_stays_until_it_is_confirmed(
     assert done.forgotten == request.memory_ids
     assert await texts(engine) == sorted((TOLD[0], TOLD[2]))
     assert (await engine.carry_out(request, actor=ANA)).forgotten == ()
+
+
+@pytest.mark.parametrize("guess", [0.0, 0.99])
+async def test_nothing_is_deleted_because_a_search_takes_it_for_related(
+    engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch, guess: float
+) -> None:
+    told = ("My passport expires in May 2031.", "I moved to Madrid in April 2026.", "My visa is for Canada.")
+    for text in told:
+        await engine.add(text, actor=ANA)
+    retrieve = MemoryGateway.retrieve
+
+    async def guessed(*given: Any, **named: Any) -> Any:
+        found = await retrieve(*given, **named)
+        return replace(found, hits=tuple(replace(hit, relevance=guess) for hit in found.hits))
+
+    monkeypatch.setattr(MemoryGateway, "retrieve", guessed)
+    for subject, right in (("my passport", told[0]), ("Madrid", told[1]), ("my sister", TOLD[1]), ("trains", TOLD[2])):
+        (request,) = await asked(engine, f"Please forget what I told you about {subject}.")
+        assert await texts(engine, request) == [right]
+    (nothing,) = await asked(engine, "Please forget what I told you about my dentist.")
+    assert nothing.memory_ids == ()
+    (wrong,) = await asked(engine, "That is wrong about my studio.")
+    assert await texts(engine, wrong) == [TOLD[0]]
+
+
+async def test_a_fact_goes_by_the_words_that_it_was_read_from(engine: MemoryEngine) -> None:
+    await engine.capture("I live in Leeds.", actor=ANA)
+    (request,) = await asked(engine, "Please forget what I told you about where I live.")
+    assert [one.content for one in await engine.list(actor=ANA) if one.memory_id in request.memory_ids] == ["Leeds"]
 
 
 async def test_what_was_superseded_goes_with_the_subject(engine: MemoryEngine) -> None:

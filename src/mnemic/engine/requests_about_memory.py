@@ -38,12 +38,15 @@ if TYPE_CHECKING:
 
 
 MAX_NAMED = 20
-"""Memories that a request about one subject names."""
+"""Memories about one subject that a request to see them names."""
 MOST = 1_000
-"""The same of a request about everything."""
+"""Memories that a request looks at, newest first."""
 ABOUT_FROM = 0.5
-"""Minimum relevance of a memory about a subject that shares no word with it."""
+"""Minimum relevance of a memory that is shown for a subject with which it shares no word. None is deleted so: there a
+memory has a word of the subject, whatever a search takes for related.
+"""
 
+_FACTS = frozenset(Kind) - {Kind.EPISODIC}
 _NO_LONGER_IN_FORCE = frozenset(Status) - {Status.ACTIVE, Status.PENDING_REVIEW}
 
 
@@ -93,12 +96,12 @@ async def _memories_concerned(
         intent = Intent(query=asked.subject, top_k=min(MAX_NAMED, gateway.budget.max_retrieve_top_k))
         result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
         wanted = _words(asked.subject)
-        found = [
-            hit.memory
-            for hit in result.hits
-            if hit.memory.content != message.content
-            and (wanted & _stems(hit.memory) or (hit.relevance or 0.0) >= ABOUT_FROM)
-        ]
+        found = [one.memory for one in result.hits if one.memory.content != message.content]
+        if asked.kind == "show":
+            sure = {hit.memory.memory_id for hit in result.hits if (hit.relevance or 0.0) >= ABOUT_FROM}
+            return [one for one in found if one.memory_id in sure or wanted & _stems(one)]
+        found += [one for one in await _newest(gateway, actor, MOST, kinds=_FACTS) if one.content != message.content]
+        found = [one for one in found if wanted & _stems(one)]
         if asked.kind == "forget":
             found += await _no_longer_in_force(gateway, actor, found, wanted)
             found += await _recorded_about(gateway, actor, found, wanted, but=message.content)
@@ -168,7 +171,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _stems(memory: Memory) -> frozenset[str]:
-    return _words(f"{(memory.key or '').replace('_', ' ')}: {memory.content}")
+    """Return the search terms of a memory's own words: its key and its text, and the words that it was read from."""
+    return _words(f"{(memory.key or '').replace('_', ' ')}: {memory.content} {memory.source.quote or ''}")
 
 
 _SHOWN = frozenset({Status.ACTIVE, Status.SUPERSEDED})

@@ -29,6 +29,11 @@ from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"
 WORDS = ("heron", "walnut", "ferry", "quartz", "saddle", "lantern")
+END_CLIENTS = (
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+    " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
+"""Ends every other connection and waits until it has ended: one that is not yet waiting for its client, too."""
 _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'mnemic'"
 
 
@@ -90,7 +95,7 @@ async def test_a_plain_database_is_sealed_while_it_is_used_and_goes_on_where_it_
     def cut_off(self: Sealer, memory: Memory) -> str:
         opened.append(memory.memory_id)
         if len(opened) == 5:
-            postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
+            postgres.sql(END_CLIENTS)
         return body(self, memory)
 
     monkeypatch.setattr(Sealer, "body", cut_off)
@@ -253,7 +258,7 @@ async def test_a_rotation_whose_connection_breaks_goes_on(
     def cut_off(self: KeyFolder, piece: bytes, bound: bytes) -> bytes | None:
         count[0] += 1
         if count[0] == 4:
-            postgres.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ClientRead'")
+            postgres.sql(END_CLIENTS)
         return whole(self, piece, bound)
 
     monkeypatch.setattr(KeyFolder, "reseal_value", cut_off)

@@ -75,6 +75,20 @@ async def test_nothing_is_deleted_because_a_search_takes_it_for_related(
     assert await texts(engine, wrong) == [TOLD[0]]
 
 
+async def test_a_request_to_forget_the_old_phone_leaves_all_else_that_is_old_or_has_a_number(
+    engine: MemoryEngine,
+) -> None:
+    things = ("lamp", "chair", "table", "rug", "shelf", "mirror", "kettle", "clock", "basket", "vase")
+    bought = [f"I bought a {of} {thing} in shop number 3." for of in ("old", "new", "red", "blue") for thing in things]
+    about_it = ["My old phone was a Nokia.", "My phone number is on the fridge."]
+    for text in (*bought, *about_it):
+        await engine.add(text, actor=ANA)
+    await engine.record([Message(role="user", content=text) for text in (bought[0], about_it[0])], actor=ANA)
+    (request,) = await asked(engine, "Please forget my old phone number.")
+    named = [(await engine.get(one, actor=ANA)).content for one in request.memory_ids]
+    assert sorted(named) == sorted([*about_it, about_it[0]])
+
+
 async def test_a_fact_goes_by_the_words_that_it_was_read_from(engine: MemoryEngine) -> None:
     await engine.capture("I live in Leeds.", actor=ANA)
     (request,) = await asked(engine, "Please forget what I told you about where I live.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -43,8 +45,10 @@ MOST = 1_000
 """Memories that a request looks at, newest first."""
 ABOUT_FROM = 0.5
 """Minimum relevance of a memory that is shown for a subject with which it shares no word. None is deleted so: there a
-memory has a word of the subject, whatever a search takes for related.
+memory has words of the subject, whatever a search takes for related.
 """
+ENOUGH_WORDS = 0.4
+"""Share of the weight of the subject's words in the memory with most of them, from which another is meant as well."""
 
 _FACTS = frozenset(Kind) - {Kind.EPISODIC}
 _NO_LONGER_IN_FORCE = frozenset(Status) - {Status.ACTIVE, Status.PENDING_REVIEW}
@@ -100,12 +104,17 @@ async def _memories_concerned(
         if asked.kind == "show":
             sure = {hit.memory.memory_id for hit in result.hits if (hit.relevance or 0.0) >= ABOUT_FROM}
             return [one for one in found if one.memory_id in sure or wanted & _stems(one)]
-        found += [one for one in await _newest(gateway, actor, MOST, kinds=_FACTS) if one.content != message.content]
-        found = [one for one in found if wanted & _stems(one)]
-        if asked.kind == "forget":
-            found += await _no_longer_in_force(gateway, actor, found, wanted)
-            found += await _recorded_about(gateway, actor, found, wanted, but=message.content)
-        return found
+        found += await _newest(gateway, actor, MOST, kinds=_FACTS)
+        if asked.kind == "wrong":
+            return _about(wanted, found, but=message.content)
+        past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)
+        recorded = await _newest(gateway, actor, MOST, kinds=frozenset({Kind.EPISODIC}))
+        named = _about(wanted, [*found, *past, *recorded], but=message.content)
+        named += _replaced_by(named, past)
+        read_of = {one.source.quote or one.content for one in named if one.kind is Kind.LONG_TERM}
+        # A search leaves out a message whose memory it finds.
+        of_these = [one for one in recorded if any(quote in one.content for quote in read_of)]
+        return [*named, *(one for one in of_these if one.content != message.content)]
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
         facts = [one for one in live if one.kind is Kind.LONG_TERM]
@@ -114,16 +123,31 @@ async def _memories_concerned(
     return live
 
 
-async def _no_longer_in_force(
-    gateway: MemoryGateway, actor: Actor, active: Sequence[Memory], wanted: frozenset[str]
-) -> list[Memory]:
-    """Return the memories about a subject that no search finds any more: it has the subject's words, or one of the
-    `active` memories replaced it and states the same of a later time.
+def _about(wanted: frozenset[str], memories: Iterable[Memory], *, but: str) -> list[Memory]:
+    """Return the memories with the words of a subject: a word that many of `memories` have says little, so that "my
+    old phone number" names what is said of the phone, not all that is old or has a number.
     """
-    past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)
-    found = {one.memory_id: one for one in past if wanted & _stems(one)}
+    shared = {
+        one.memory_id: (one, wanted & _stems(one))
+        for one in {one.memory_id: one for one in memories}.values()
+        if one.content != but
+    }
+    counts = Counter(word for _, words in shared.values() for word in words)
+    weights = {
+        memory_id: sum(math.log(len(shared) / counts[word]) for word in words)
+        for memory_id, (_, words) in shared.items()
+    }
+    enough = ENOUGH_WORDS * max(weights.values(), default=0.0)
+    return [one for memory_id, (one, words) in shared.items() if words and weights[memory_id] >= enough]
+
+
+def _replaced_by(named: Sequence[Memory], past: Sequence[Memory]) -> list[Memory]:
+    """Return the `past` memories that these replaced, directly or indirectly, and that state the same of an earlier
+    time.
+    """
     known = {one.memory_id: one for one in past}
-    following = [*active, *found.values()]
+    found: dict[str, Memory] = {}
+    following = list(named)
     while following:
         later = following.pop()
         for name in later.supersedes:
@@ -132,20 +156,6 @@ async def _no_longer_in_force(
                 found[name] = earlier
                 following.append(earlier)
     return list(found.values())
-
-
-async def _recorded_about(
-    gateway: MemoryGateway, actor: Actor, known: Sequence[Memory], wanted: frozenset[str], *, but: str
-) -> list[Memory]:
-    """Return the recorded messages about a subject: they have its words, or a `known` memory of it was extracted from
-    them. A search leaves out a message whose memory it finds.
-    """
-    read_of = {one.source.quote or one.content for one in known if one.kind is Kind.LONG_TERM}
-    return [
-        one
-        for one in await _newest(gateway, actor, MOST, kinds=frozenset({Kind.EPISODIC}))
-        if one.content != but and (wanted & _stems(one) or any(quote in one.content for quote in read_of))
-    ]
 
 
 async def _newest(

@@ -259,8 +259,10 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
     rule = policy.rule(memory.key) if memory.key is not None else None
     if (rule is not None and rule.pinned) or memory.kind in policy.pinned_kinds:
         return True
-    guessed = memory.category == INSTRUCTION and memory.source.quote is not None and not shapes_answers(memory)
-    return memory.category in policy.pinned_categories and not (guessed and not may_order(memory.source.quote or ""))
+    if memory.category not in policy.pinned_categories:
+        return False
+    said = memory.source.quote
+    return memory.category != INSTRUCTION or said is None or shapes_answers(memory) or may_order(said)
 
 
 def _add_reason(hit: Hit, policy: Policy) -> Hit:

@@ -169,7 +169,8 @@ _SUFFIXES = (
 """How compounds end: "Bankpasswort", "Fahrradschloss"."""
 _CODES = ("code", "kode")
 _ENDINGS = (*(suffix for suffix, _ in _SUFFIXES), *_CODES)
-_MARKS = re.compile("[\u0300-\u036f]")
+_MARKS = re.compile("[\u0300-\u036f\u064b-\u065f\u0670]")
+"""Marks over the letters of the languages above; `unicodedata.combining` would be asked for each letter of a text."""
 
 
 def _classes() -> dict[str, int]:

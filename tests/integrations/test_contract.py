@@ -212,7 +212,6 @@ async def test_an_answer_is_heard_with_its_question(build: Build, engine: Memory
     assert "My brother's name is Álvaro." in [memory.content for memory in held]
 
 
-@pytest.mark.parametrize("build", [name for name in ASSISTANTS if ":Synchronous" not in name], indirect=True, ids=short)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_a_fact_is_found_in_the_next_turn_while_the_model_that_reads_it_hangs(
     build: Build, kind: str, request: pytest.FixtureRequest, tmp_path: Path, script: list[Scripted]

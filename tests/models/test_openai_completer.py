@@ -8,7 +8,7 @@ import socket
 import threading
 import warnings
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +21,7 @@ from mnemic.models import openai_client
 from mnemic.models.openai_completer import OpenAICompleter, SpokenOnce
 from mnemic.ports import Completer
 from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.event_loop_thread import Portal
 from mnemic.types import Deadline, Prompt
 from tests.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
@@ -300,15 +301,37 @@ def test_impossible_timeouts_are_refused(timeout: float) -> None:
         OpenAICompleter("scripted", timeout=timeout)
 
 
-def test_each_event_loop_has_connections_of_its_own() -> None:
-    with ScriptedModelServer([{"items": ["one"]}, {"items": ["two"]}]) as server, warnings.catch_warnings():
-        # A loop that ends drops its idle connections; nothing can close them afterwards.
-        warnings.simplefilter("ignore", ResourceWarning)
+def test_connections_are_closed_with_the_event_loop_that_opened_them() -> None:
+    with (
+        ScriptedModelServer([{"items": ["one"]}, {"items": ["two"]}]) as server,
+        warnings.catch_warnings(record=True) as told,
+    ):
+        warnings.simplefilter("always", ResourceWarning)
         model = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
         answers = [asyncio.run(model.complete(prompt(), deadline=within(20))).text for _ in range(2)]
         asyncio.run(model.close())
         gc.collect()
     assert [json.loads(answer)["items"] for answer in answers] == [["one"], ["two"]]
+    assert [str(one.message) for one in told] == []
+
+
+def test_closing_a_model_closes_its_connections_on_another_threads_event_loop() -> None:
+    with (
+        ScriptedModelServer(lambda _: Reply(content="{}")) as server,
+        warnings.catch_warnings(record=True) as told,
+        closing(Portal()) as other,
+    ):
+        warnings.simplefilter("always", ResourceWarning)
+        model = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+
+        async def both() -> None:
+            await model.complete(prompt(), deadline=within(20))
+            await asyncio.to_thread(other.call, model.complete, prompt(), deadline=within(20))
+            await model.close()
+
+        asyncio.run(both())
+        gc.collect()
+        assert [str(one.message) for one in told] == []
 
 
 async def test_close_twice_then_a_call_is_refused() -> None:

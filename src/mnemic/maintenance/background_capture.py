@@ -19,12 +19,13 @@ import logging
 import weakref
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Protocol
 
 from mnemic.dispatch import Watchers
 from mnemic.dispatch.gateway import MemoryGateway
@@ -39,7 +40,7 @@ from mnemic.language.text.normalise import canonical_value
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.requests import Run
-from mnemic.runtime.event_loop_thread import Portal
+from mnemic.runtime.event_loop_thread import Portal, run_on
 from mnemic.types import Actor, Candidate, Level, Memory, Message, Outcome, Status, WriteReceipt
 from mnemic.types.scope import new_id, time_of_id
 from mnemic.types.trace import RunReport, RunStatus
@@ -308,13 +309,13 @@ class BackgroundCapture:
     async def wait_until_read(self) -> None:
         """Wait until the reader that was woken has finished."""
         while (task := self._task) is not None and not task.done():
-            await _on_loop_of(task, _wait_for)
+            await run_on(task.get_loop(), partial(_wait_for, task))
 
     async def stop(self) -> None:
         """Stop the background reader; unread messages stay in the queue. May be called twice."""
         task, self._task = self._task, None
         if task is not None:
-            await _on_loop_of(task, _cancel)
+            await run_on(task.get_loop(), partial(_cancel, task))
 
     def _wake(self, tenant: str) -> None:
         self._tenants.add(tenant)
@@ -572,14 +573,3 @@ async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-
-
-async def _on_loop_of(
-    task: asyncio.Task[None], wait: Callable[[asyncio.Task[None]], Coroutine[Any, Any, None]]
-) -> None:
-    """Await `wait` on the loop of `task`, which may be another thread's; return at once if that loop has ended."""
-    loop = task.get_loop()
-    if loop is asyncio.get_running_loop():
-        await wait(task)
-    elif loop.is_running():
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(task), loop))

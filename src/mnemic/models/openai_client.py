@@ -13,9 +13,9 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
 
 from mnemic.errors import InvalidConfig
+from mnemic.models.clients import ClientPerLoop, OpenModel
 from mnemic.plugins.extras import missing_extra
 from mnemic.types import Deadline
 
@@ -58,9 +58,8 @@ class CallFailed(Exception):
 
 
 class OpenAIClient:
-    """Connection pools, one for each event loop, as connections belong to a loop, and synchronous frameworks start a
-    new one for every turn. The package is imported and a pool opened at the first call: an engine with an unused model
-    needs neither.
+    """Connection pools, one for each event loop. The package is imported and a pool opened at the first call: an
+    engine with an unused model needs neither.
 
     The first call raises InvalidConfig (`invalid_config:openai`) if the package is not installed,
     `invalid_config:api_key` if no key is given for OpenAI itself. Another server gets a placeholder, never the key of
@@ -73,16 +72,16 @@ class OpenAIClient:
         self._base_url = base_url
         self._api_key = api_key or (None if base_url is None else "none")
         self._timeout = timeout
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncOpenAI] = WeakKeyDictionary()
-        self._closed = False
+        self._clients = ClientPerLoop(self._create)
 
     async def call(self, request: Callable[[AsyncOpenAI, float], Awaitable[T]], deadline: Deadline | None) -> T:
         """Return the result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises
         CallFailed, InvalidConfig.
         """
-        if self._closed:
+        if self._clients.closed:
             raise CallFailed(FailureCause.REFUSED, "closed")
-        client = await self._open()
+        require_client()
+        client = await self._clients.get()
         import openai
 
         seconds = self._timeout if deadline is None else min(self._timeout, deadline.remaining())
@@ -102,30 +101,19 @@ class OpenAIClient:
         except (openai.OpenAIError, ValueError, TypeError):
             raise CallFailed(FailureCause.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
-    async def _open(self) -> AsyncOpenAI:
-        require_client()
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            # The import takes half a second: run it in a thread to keep the event loop free.
-            self._clients[loop] = await asyncio.to_thread(self._create)
-        return self._clients[loop]
-
-    def _create(self) -> AsyncOpenAI:
+    def _create(self) -> OpenModel[AsyncOpenAI]:
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
 
         http = DefaultAsyncHttpxClient(follow_redirects=False)  # neither key nor words go to another server
         try:
-            return AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=http)
+            client = AsyncOpenAI(api_key=self._api_key, base_url=self._base_url, max_retries=0, http_client=http)
         except OpenAIError:
             raise InvalidConfig("api_key", hint="set OPENAI_API_KEY, or a base URL of your own server") from None
+        return OpenModel(client, client.close)
 
     async def close(self) -> None:
-        """Close this loop's pool and drop the others. May be called twice."""
-        self._closed = True
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        self._clients.clear()
-        if client is not None:
-            await client.close()
+        """Close the connections. May be called twice."""
+        await self._clients.close()
 
 
 def require_client() -> None:

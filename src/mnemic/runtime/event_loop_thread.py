@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from functools import partial
@@ -16,6 +16,9 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.errors import StoreUnavailable
+
+_LOOKED_AT_AGAIN = 1.0
+"""Seconds after which a loop that was asked for something is looked at again: one that ends answers nothing."""
 
 
 class OneProcess:
@@ -149,6 +152,18 @@ async def _set_answer(run: Callable[[], Awaitable[T]], answer: Future[T]) -> Non
             answer.cancel()
         except BaseException as error:  # noqa: BLE001 - it belongs to the caller, which waits on another thread
             answer.set_exception(error)
+
+
+async def run_on(loop: asyncio.AbstractEventLoop, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `function()` to its end on `loop`, which may be another thread's; return if that loop has ended or ends."""
+    if loop is asyncio.get_running_loop():
+        await function()
+    elif loop.is_running():
+        done = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(), loop))
+        while loop.is_running() and not done.done():
+            await asyncio.wait([done], timeout=_LOOKED_AT_AGAIN)
+        if done.done():
+            done.result()
 
 
 class PortalOwner(ABC):

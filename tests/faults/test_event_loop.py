@@ -75,7 +75,7 @@ def calls(number: int) -> list[tuple[str, str, Any]]:
     return [
         ("POST", "/v1/memories", {"content": f"I have {number} boats.", "key": "boats"}),
         ("POST", "/v1/memories/batch", {"memories": [{"content": f"The boat number {number} is green."}]}),
-        ("POST", "/v1/capture", {"content": "I live in Oslo and I love kayaking."}),
+        ("POST", "/v1/capture", {"message": "I live in Oslo and I love kayaking."}),
         ("POST", "/v1/messages", {"messages": [{"content": f"See you at {number}!"}]}),
         ("POST", "/v1/search", {"query": "how many boats?"}),
         ("POST", "/v1/context", {"query": "how many boats?"}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,13 +13,12 @@ from mnemic.bootstrap import build_engine
 from mnemic.cli import cli
 from mnemic.config import Settings
 from mnemic.maintenance.tenant_engine import Tenancy
-from mnemic.maintenance.tenant_registry import Tenants, note_tenant, slot_of
+from mnemic.maintenance.tenant_registry import Tenants, slot_of
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.unit_of_work import Unit, commit
 from mnemic_server.credentials import ApiKeys
-from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
+from mnemic_server.maintenance_claims import claim, settle, slots_due, tenants_due
 from tests.azure_search import KEY, AzureSearchServer
 from tests.processes import running
 from tests.servers import in_thread
@@ -154,21 +152,6 @@ async def test_what_a_worker_left_in_the_middle_of_a_slot_stays_due() -> None:
     await settle(store, slot)
     assert sorted(await round_of(store, clock, HOUR)) == sorted(together[1:])
     assert await slots_due(store, clock.now(), HOUR, (0, 1)) == []
-
-
-async def test_tenants_of_an_earlier_version_are_brought_into_their_slots() -> None:
-    store, clock = await opened("new")
-
-    async def work(unit: Unit) -> None:
-        for mutation in await note_tenant(unit.reads, "old", clock.now()):
-            marks = {name: value for name, value in mutation.marks.items() if name.startswith("tenant:")}
-            await unit.apply(replace(mutation, marks=marks))
-
-    await commit(store, work)
-    assert await round_of(store, clock, HOUR) == ["new"]
-    assert await enlist_tenants(store, clock) == 1
-    assert await enlist_tenants(store, clock) == 0
-    assert await round_of(store, clock, HOUR) == ["old"]
 
 
 async def test_tenants_are_read_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from mnemic.errors import MissingExtra
 class MissingForSetting(MissingExtra):
     """A package that a setting or a command needs is not installed; the reason names the setting."""
 
-    # Stable: these places raised InvalidConfig before MissingExtra existed, and callers branch on the reason.
+    # What the setting asks for cannot be had here: whoever reads the reason wants the setting, not the package.
     code = reason_codes.INVALID_CONFIG
 
 

@@ -327,9 +327,6 @@ def policy_bundle_data(bundle: PolicyBundle) -> dict[str, Any]:
     """Return the content of a policy file that reads as `bundle`, as JSON data: `read_policy_bundle` gives it back."""
     policy, limits = bundle.policy, bundle.limits
     settings = {name: getattr(policy, name) for name in _File.model_fields if hasattr(policy, name)}
-    for name in ("keep_turns", "operators_read_turns"):  # an earlier release does not know them
-        if settings[name] == getattr(Policy, name):
-            del settings[name]
     rules = None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())}
     return {
         **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in settings.items()},

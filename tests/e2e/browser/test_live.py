@@ -28,7 +28,7 @@ async def page(browser: Browser, tmp_path: Path) -> AsyncIterator[Page]:
         context = await browser.new_context(base_url=address)
         opened = await context.new_page()
         for said in ("I live in Oslo.", "I like small hotels."):
-            await context.request.post("/v1/capture", data={"content": said})
+            await context.request.post("/v1/capture", data={"message": said})
         await visit(opened, "live")
         yield opened
         await context.close()

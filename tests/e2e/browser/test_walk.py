@@ -109,7 +109,7 @@ async def test_the_graph_is_there_without_a_setting(browser: Browser, tmp_path: 
         page = await context.new_page()
         await visit(page, "entities")
         await expect(page.get_by_text("No people or things yet")).to_be_visible()
-        await context.request.post("/v1/capture", data={"content": "My sister Emma lives in Madrid. I live in Oslo."})
+        await context.request.post("/v1/capture", data={"message": "My sister Emma lives in Madrid. I live in Oslo."})
         await page.reload()
         await expect(page.locator(".graph a.node").filter(has_text="Emma")).to_be_visible()
         for place in ("Madrid", "Oslo"):

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, checked_identifier, checked_name
+from mnemic.types import checked_identifier, checked_name
 from mnemic.types.values import LONGEST_NAME
 from mnemic_server.bearer_tokens import Claims, Provider, Tokens
-from mnemic_server.claimed_identities import MARK, ClaimedUsers, identifier_of
+from mnemic_server.claimed_identities import MARK, identifier_of, user_of
 from mnemic_server.credentials import ApiKeys, Principal
 from tests.identity_provider import IdentityProvider, running
 
@@ -79,39 +78,13 @@ def test_what_is_no_text_names_nobody(claimed: object) -> None:
         named(claimed)
 
 
-async def users() -> ClaimedUsers:
-    store = InProcessStore()
-    await store.open(WordEmbedder().space)
-    return ClaimedUsers(store)
-
-
 @given(st.lists(LEGAL, max_size=5))
-async def test_a_user_is_called_what_the_provider_says_and_no_two_the_same(claimed: list[str]) -> None:
-    known = await users()
-    named = {one: await known.user_of(one, "acme", issuer=ISSUER) for one in claimed}
+def test_a_user_is_called_what_the_provider_says_and_no_two_the_same(claimed: list[str]) -> None:
+    named = {one: user_of(one, issuer=ISSUER) for one in claimed}
     assert len(set(named.values())) == len(named)
     for one, user in named.items():
         assert checked_name(user, "user") == user
         assert user in (one, identifier_of(one, "user", issuer=ISSUER))
-
-
-async def test_whoever_has_memories_under_the_name_of_an_earlier_release_keeps_it() -> None:
-    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
-    async with engine:
-        await engine.add("The seat is by the aisle.", actor=Actor(tenant="acme", user="claim:auth0+7C7"))
-        known = ClaimedUsers(engine.store)
-        for _ in range(2):
-            assert await known.user_of("auth0|7", "acme", issuer=ISSUER) == "claim:auth0+7C7"
-            assert await known.user_of("auth0|7", "other", issuer=ISSUER) == "auth0|7"
-            assert await known.user_of("auth0|8", "acme", issuer=ISSUER) == "auth0|8"
-
-
-async def test_what_is_remembered_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic_server.claimed_identities.MAX_KNOWN", 2)
-    known = await users()
-    for number in range(4):
-        assert await known.user_of(f"auth0|{number}", "acme", issuer=ISSUER) == f"auth0|{number}"
-    assert len(known._known) == 2
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ async def test_writes_and_searches_are_counted_by_whichever_door_they_came(runni
         ("/v1/memories", {"content": "My dog is called Rex."}),
         ("/v1/memories/batch", {"memories": [{"content": "I read at night."}, {"content": "I cook on Sundays."}]}),
         ("/v1/messages", {"messages": [said]}),
-        ("/v1/capture", said),
+        ("/v1/capture", {"message": said}),
         ("/v1/search", {"query": "zebra crossing"}),
         ("/v1/context", {"query": "Which seat do I like?"}),
     ):

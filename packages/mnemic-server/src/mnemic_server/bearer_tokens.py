@@ -25,7 +25,7 @@ from joserfc.jwk import KeySet, OKPKey
 
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
 from mnemic.ports import Clock
-from mnemic_server.claimed_identities import ClaimedUsers, identifier_of
+from mnemic_server.claimed_identities import identifier_of, user_of
 from mnemic_server.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
 from mnemic_server.provider_fetch import require_fetchable
 from mnemic_server.provider_keys import FetchedKeys, FixedKeys
@@ -103,7 +103,6 @@ class Tokens:
         self._clock = clock
         self._provider = provider
         self._keys = None if provider is None else _keys(provider, clock)
-        self._users = ClaimedUsers(keys.store)
         self._issued = Issued(keys.store, clock)
 
     async def issue(
@@ -216,7 +215,7 @@ class Tokens:
         if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
             raise ValueError("claims")
         tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
-        user = await self._users.user_of(claims.get(known.claims.user), tenant, issuer=known.issuer)
+        user = user_of(claims.get(known.claims.user), issuer=known.issuer)
         named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
         roles = claims.get(known.claims.roles, [Role.SUBJECT])
         principal = _principal(named, tenant, roles)

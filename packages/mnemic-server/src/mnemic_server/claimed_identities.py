@@ -6,29 +6,20 @@ else becomes `claim:` followed by the text, in which every character outside `A-
 UTF-8 bytes, each as `+` and two hexadecimal digits. If that exceeds the length of an identifier, it is `claim:++` and
 the SHA-256 of issuer and text. A text that begins with `claim:` is encoded as well, so that no caller can claim another
 user's name.
-
-Earlier releases encoded every user's name that is not an identifier. A user with memories under such a name retains it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from hashlib import sha256
 
 from mnemic.errors import InvalidInput
-from mnemic.ports import RecordStore
-from mnemic.types import Level, Scope, checked_identifier, checked_name
+from mnemic.types import checked_identifier, checked_name
 from mnemic.types.values import LONGEST_NAME
 
 MARK = "claim:"
 
-MAX_KNOWN = 10_000
-"""Maximum number of user ids that a process caches."""
-_FOREVER = datetime.max.replace(tzinfo=UTC)
 _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 
 
@@ -45,29 +36,14 @@ def identifier_of(claimed: object, name: str, *, issuer: str) -> str:
     return written if len(written) <= LONGEST_NAME else f"{MARK}++{sha256(f'{issuer} {claimed}'.encode()).hexdigest()}"
 
 
-@dataclass(slots=True)
-class ClaimedUsers:
-    """User ids of a provider's users."""
-
-    store: RecordStore
-    _known: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict)
-
-    async def user_of(self, claimed: object, tenant: str, *, issuer: str) -> str:
-        """Return the user id of the name in a token: the name itself, unless it can name no user or the tenant has
-        memories under the identifier that earlier releases wrote for it. Raises InvalidInput (`user`), StoreFailed.
-        """
-        identifier = identifier_of(claimed, "user", issuer=issuer)
-        if claimed == identifier or str(claimed).startswith(MARK):
-            return identifier
-        try:
-            name = checked_name(claimed, "user")
-        except InvalidInput:
-            return identifier
-        place = (tenant, identifier)
-        if place not in self._known:
-            scope = Scope(tenant=tenant, level=Level.USER, owner=identifier)
-            usage = await self.store.usage(tenant, since=_FOREVER, scope=scope)
-            self._known[place] = identifier if any(one.rows for one in usage.values()) else name
-            if len(self._known) > MAX_KNOWN:
-                self._known.popitem(last=False)
-        return self._known[place]
+def user_of(claimed: object, *, issuer: str) -> str:
+    """Return the user id for the name in a token: the name itself if it can name a user, else its identifier. Raises
+    InvalidInput (`user`).
+    """
+    identifier = identifier_of(claimed, "user", issuer=issuer)
+    if str(claimed).startswith(MARK):
+        return identifier
+    try:
+        return checked_name(claimed, "user")
+    except InvalidInput:
+        return identifier

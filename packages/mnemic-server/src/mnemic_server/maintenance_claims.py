@@ -14,9 +14,6 @@ from mnemic.maintenance.tenant_registry import (
     MAINTAINED,
     SERVICE_TENANT,
     SLOT_MAINTAINED,
-    Tenant,
-    Tenants,
-    enlisting_marks,
     slot_of,
 )
 from mnemic.ports import Clock, RecordStore
@@ -30,17 +27,6 @@ class TenantSlot(NamedTuple):
 
     number: int
     at: datetime | None
-
-
-async def enlist_tenants(store: RecordStore, clock: Clock) -> int:
-    """Assign slots to tenants registered by an earlier version; return their number. Raises StoreFailed."""
-    tenants, found, last = Tenants(store, clock), 0, None
-    while page := await tenants.page(after=last, limit=_PAGE):
-        missing = [one.tenant for one in page if not await _is_listed(store, one)]
-        if missing:
-            await _put(store, {name: at for tenant in missing for name, at in enlisting_marks(tenant).items()})
-        found, last = found + len(missing), page[-1].tenant
-    return found
 
 
 async def slots_due(store: RecordStore, now: datetime, rest: timedelta, share: tuple[int, int]) -> Sequence[TenantSlot]:
@@ -90,11 +76,6 @@ async def _of_slot(store: RecordStore, number: int) -> AsyncIterator[tuple[str, 
     while page := await store.marks(SERVICE_TENANT, prefix, after=last, limit=_PAGE):
         for last, value in page.items():
             yield last.removeprefix(prefix), _time(value)
-
-
-async def _is_listed(store: RecordStore, one: Tenant) -> bool:
-    name = _name(one.tenant)
-    return name in await store.marks(SERVICE_TENANT, name, limit=1)
 
 
 async def _put(store: RecordStore, marks: dict[str, str]) -> None:

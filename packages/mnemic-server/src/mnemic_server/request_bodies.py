@@ -15,7 +15,6 @@ from pydantic import (
     Field,
     JsonValue,
     StringConstraints,
-    model_validator,
 )
 
 from mnemic import requests
@@ -165,27 +164,20 @@ class MessageBody(Strict):
 
 
 class Captured(Strict):
-    """Statement, as `message`; `content` is its name in earlier releases."""
+    """Statement, as `message`: its text, or a message with its own fields."""
 
-    message: Text | MessageBody | None = None
+    message: Text | MessageBody
     role: Literal["user", "assistant", "tool", "participant"] = "user"
-    content: Text | ContentParts | None = None
     message_id: Name | None = None
     session: Name | None = None
     speaker: Name | None = None
     sent_at: Moment | None = None
 
-    @model_validator(mode="after")
-    def _require_one(self) -> Captured:
-        if (self.message is None) == (self.content is None):
-            raise ValueError("either `message` or `content`")
-        return self
-
     def as_message(self, session: str | None) -> Message:
         """Return the engine's message."""
         if isinstance(self.message, MessageBody):
             return self.message.message(session)
-        fields = self.model_dump(exclude={"message", "content"}) | {"content": self.message or self.content}
+        fields = self.model_dump(exclude={"message"}) | {"content": self.message}
         return MessageBody.model_validate(fields).message(session)
 
 

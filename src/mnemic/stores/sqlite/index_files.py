@@ -67,7 +67,7 @@ def load(connection: apsw.Connection, place: ScopeState, index: ScopeIndex) -> b
         read_image(data, index, mark)
     except (OSError, UnusableImage):
         return False
-    # An earlier version of this program, which knows nothing of images, leaves them when it removes a memory.
+    # Removing a memory drops its image in the same transaction; the comparison catches one that was left by a fault.
     return place.removed_at <= index.seen <= place.changes
 
 

@@ -16,7 +16,7 @@ from mnemic.maintenance.consolidate import ConsolidationRules
 from mnemic.maintenance.tenant_registry import SLOTS
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.key_tenants import note_tenants
-from mnemic_server.maintenance_claims import claim, enlist_tenants, settle, slots_due, tenants_due
+from mnemic_server.maintenance_claims import claim, settle, slots_due, tenants_due
 
 if TYPE_CHECKING:
     from asyncio import Event
@@ -115,14 +115,11 @@ class _Rounds:
             note(f"maintenance interrupted: {failure.reason}; remaining tenants follow in the next run")
 
     async def _list(self) -> None:
-        """Register the tenant of the settings, and assign slots to tenants registered by an earlier version; once in
-        the life of a worker.
-        """
+        """Register the tenant of the settings and those of the keys, once in the life of a worker."""
         if not self.enlisted:
             engine = self.tenancy.engine
             await self.tenancy.tenants.note(self.actor.tenant)
             await note_tenants(ApiKeys(engine.store, engine.clock), engine.clock)
-            await enlist_tenants(engine.store, engine.clock)
             self.enlisted = True
 
     async def _due(self) -> None:

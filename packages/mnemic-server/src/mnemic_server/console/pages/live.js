@@ -34,7 +34,7 @@ export function show({ signal }) {
     const line = el("li", {}, content, el("p", { class: "quiet", role: "status" }, "Reading…"));
     said.prepend(line);
     try {
-      const report = exact.node.open ? { receipts: [await add({ content, ...exact.fields() })] } : await capture({ content });
+      const report = exact.node.open ? { receipts: [await add({ content, ...exact.fields() })] } : await capture({ message: content });
       // What is typed while the answer is on its way is the next message.
       if (words.value.trim() === content) {
         form.reset();

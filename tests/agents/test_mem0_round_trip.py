@@ -21,7 +21,7 @@ import pytest
 from mnemic.agents.compat.mem0 import Memory
 from mnemic.cli.file_import import Intake
 from mnemic.engine import MemoryEngine
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor

@@ -16,7 +16,7 @@ from mnemic.cli.file_import import Intake
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.extract.model_extractor import ModelExtractor
-from mnemic.importers.file_readers import Item
+from mnemic.importers.file_readers.item import Item
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import formats, read_conversation
+from mnemic.importers.conversation_files import formats, read_conversation
 from mnemic.types import Candidate, Message
 
 AT = "2026-03-01T10:00:00Z"

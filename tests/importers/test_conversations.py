@@ -16,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic import plugins
-from mnemic.errors import InvalidInput, MissingExtra
-from mnemic.importers.file_readers import Importer, Item, formats, read_conversation
+from mnemic.errors import InvalidInput
+from mnemic.importers.conversation_files import formats, read_conversation
+from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.timestamps import moment
+from mnemic.importers.importer_interface import Importer
 from mnemic.retrieve.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin
 from tests.examples import Examples
@@ -150,7 +152,7 @@ def test_openai_messages_with_parts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrapped", [True, False], ids=["list", "single"])
 def test_locomo(tmp_path: Path, wrapped: bool) -> None:
-    items = read(write(tmp_path, json.dumps([LOCOMO] if wrapped else LOCOMO)))
+    items = read(write(tmp_path, json.dumps([LOCOMO] if wrapped else LOCOMO)), file_format="locomo")
     ana, ben = messages(items)
 
     assert ana.content == "Look at this. [shares a picture: a dog in a boat]"
@@ -191,11 +193,11 @@ def test_a_document_of_very_many_messages(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": f"Message {number}."} for number in range(21_000)]
     path = tmp_path / "long.json"
     path.write_text(json.dumps([LONGMEMEVAL | {"haystack_sessions": [turns]}]))
-    assert sum(1 for item in read_conversation(path) if item.content is not None) == 21_000
+    assert sum(1 for item in read_conversation(path, "longmemeval") if item.content is not None) == 21_000
 
 
 def test_longmemeval(tmp_path: Path) -> None:
-    (item,) = read(write(tmp_path, json.dumps([LONGMEMEVAL])))
+    (item,) = read(write(tmp_path, json.dumps([LONGMEMEVAL])), file_format="longmemeval")
     (message,) = messages([item])
 
     assert item.conversation == "q7"
@@ -204,7 +206,7 @@ def test_longmemeval(tmp_path: Path) -> None:
 
 
 def test_beam(tmp_path: Path) -> None:
-    found = read(write(tmp_path, lines([BEAM])))
+    found = read(write(tmp_path, lines([BEAM])), file_format="beam")
 
     assert [message.message_id for message in messages(found)] == ["0", "1", "2"]
     assert [message.role for message in messages(found)] == ["user", "assistant", "user"]
@@ -214,7 +216,7 @@ def test_beam(tmp_path: Path) -> None:
 
 
 def test_realtalk(tmp_path: Path) -> None:
-    found = read(write(tmp_path, json.dumps(REALTALK, indent=1)))
+    found = read(write(tmp_path, json.dumps(REALTALK, indent=1)), file_format="realtalk")
 
     assert [message.message_id for message in messages(found)] == ["D1:1", "D1:2", "D2:1"]
     assert [message.role for message in messages(found)] == ["user", "participant", "participant"]
@@ -249,9 +251,9 @@ def test_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path: Path) -> None:
 
 def test_one_conversation_of_several(tmp_path: Path) -> None:
     path = write(tmp_path, json.dumps([LOCOMO, {**LOCOMO, "sample_id": "conv-2"}]))
-    assert {item.conversation for item in read(path, conversation="conv-2")} == {"conv-2"}
+    assert {item.conversation for item in read(path, file_format="locomo", conversation="conv-2")} == {"conv-2"}
     with pytest.raises(InvalidInput, match="conversation") as caught:
-        read(path, conversation="conv-3")
+        read(path, file_format="locomo", conversation="conv-3")
     assert caught.value.hint == "the file has conv-1, conv-2"
 
 
@@ -370,7 +372,7 @@ def test_iso_times_come_back_as_they_were(when: datetime) -> None:
 def test_types_that_are_no_words_do_no_harm(tmp_path: Path) -> None:
     (part,) = read(write(tmp_path, lines([{"role": "user", "content": [{"type": [], "text": "x"}]}])))
     turn = {**LONGMEMEVAL, "haystack_sessions": [[{"role": [], "content": "x"}]]}
-    (spoken,) = read(write(tmp_path, json.dumps([turn])))
+    (spoken,) = read(write(tmp_path, json.dumps([turn])), file_format="longmemeval")
     assert part.skipped == "empty"
     assert spoken.problem is not None
 
@@ -422,13 +424,6 @@ def test_speakers_with_strange_names_are_all_users(tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text(json.dumps({**REALTALK, "name": {"speaker_1": ["x"]}}), encoding="utf-8")
     messages = [item.content for item in read(tmp_path / "chat.json", file_format="realtalk")]
     assert {one.role for one in messages if isinstance(one, Message)} == {"user"}
-
-
-def test_a_format_whose_package_is_missing_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
-    with pytest.raises(MissingExtra, match=r"mnemic\[eval\]") as missing:
-        read(write(tmp_path, lines([BEAM])), file_format="beam")
-    assert missing.value.reason == "missing_extra:eval"
 
 
 def test_a_strangers_importer_takes_no_file_that_does_not_name_it(

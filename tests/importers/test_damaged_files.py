@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import AUTO, Item, formats, read_conversation
+from mnemic.importers.conversation_files import AUTO, formats, read_conversation
+from mnemic.importers.file_readers.item import Item
 from tests.exports import AT, FORMATS, exported
 from tests.importers.test_agents_and_apps import DOCUMENTS, LINES, written
 

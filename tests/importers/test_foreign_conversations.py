@@ -15,7 +15,8 @@ from mnemic.cli.export_import import summary_text
 from mnemic.cli.file_import import Intake
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import Item, read_conversation
+from mnemic.importers.conversation_files import read_conversation
+from mnemic.importers.file_readers.item import Item
 from mnemic.maintenance.archive import ArchivedMemory
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock

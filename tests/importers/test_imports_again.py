@@ -13,7 +13,8 @@ import pytest
 
 from mnemic.cli.file_import import Intake, Summary
 from mnemic.engine import MemoryEngine
-from mnemic.importers.file_readers import Item, read_conversation
+from mnemic.importers.conversation_files import read_conversation
+from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.speakers import with_user
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import Item, read_bytes, read_conversation
+from mnemic.importers.conversation_files import read_bytes, read_conversation
+from mnemic.importers.file_readers.item import Item
 from mnemic.types import Candidate, Message
 
 MARCH = datetime(2024, 3, 12, 21, 15, tzinfo=UTC)

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from mnemic.cli import cli
 from mnemic.cli.terminal import Exit
-from mnemic.importers.file_readers import Item, read_conversation
+from mnemic.importers.conversation_files import read_conversation
+from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.speakers import speakers_in, with_user
 from mnemic.types import Message
 from tests.service import MNEMIC

@@ -19,7 +19,9 @@ from mnemic.cli.file_import import Intake, Summary
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.importers import entries
-from mnemic.importers.file_readers import Item, multi_file_exports, read_conversation
+from mnemic.importers.conversation_files import read_conversation
+from mnemic.importers.file_readers import multi_file_exports
+from mnemic.importers.file_readers.item import Item
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder

@@ -11,7 +11,7 @@ import pytest
 from mnemic.cli.file_import import Intake, Summary
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import Item
+from mnemic.importers.file_readers.item import Item
 from mnemic.maintenance.bulk_import import KEPT, take_part
 from mnemic.maintenance.erase import erase
 from mnemic.maintenance.import_undo import ImportUndone

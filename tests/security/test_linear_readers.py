@@ -19,7 +19,7 @@ from mnemic.agents.mcp import memory_server
 from mnemic.cli.file_import import Intake
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.importers.file_readers import read_bytes
+from mnemic.importers.conversation_files import read_bytes
 from mnemic.kinds.entity import EntityMemory
 from mnemic.runtime.sync_facade import async_mode
 from mnemic.stores.sqlite import SqliteStore

@@ -34,7 +34,7 @@ from mnemic.cli.option_values import Word
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rule_extractor import RuleExtractor
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.operations import backup_store
 from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.runtime.clock import SystemClock

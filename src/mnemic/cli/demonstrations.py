@@ -18,7 +18,7 @@ from mnemic.cli.file_import import Intake, Summary
 from mnemic.cli.result_texts import result_dict
 from mnemic.cli.terminal import one_line, printable
 from mnemic.config import Settings
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.types import Actor, SearchResult
 
 MODEL_SETTINGS = frozenset({"MNEMIC_MODEL", "MNEMIC_MODEL_URL", "MNEMIC_API_KEY", "MNEMIC_MODEL_TIMEOUT_SECONDS"})

@@ -33,7 +33,7 @@ from mnemic.cli.terminal import (
     unwritable,
 )
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.importers.file_readers import AUTO, formats, importers, read_conversation
+from mnemic.importers.conversation_files import AUTO, formats, importers, read_conversation
 from mnemic.importers.file_readers.multi_file_exports import open_packed
 from mnemic.importers.file_readers.records import open_file
 from mnemic.importers.file_readers.speakers import Speakers, speakers_in, with_user
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.importers.file_readers import Item
+    from mnemic.importers.file_readers.item import Item
     from mnemic.maintenance.subject_export import Form
     from mnemic.types import Actor
 

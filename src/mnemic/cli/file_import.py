@@ -20,7 +20,7 @@ from mnemic.engine.message_forms import capture_messages
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.importers.file_readers import Item
+from mnemic.importers.file_readers.item import Item
 from mnemic.maintenance.archive import Archived, ArchivedMemory
 from mnemic.maintenance.background_capture import is_worth_a_call
 from mnemic.maintenance.bulk_import import ImportNotes

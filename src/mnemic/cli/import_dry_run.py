@@ -21,7 +21,7 @@ from mnemic.types import Candidate, Memory, Message
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
-    from mnemic.importers.file_readers import Item
+    from mnemic.importers.file_readers.item import Item
     from mnemic.types import Actor
     from mnemic.types.trace import RunReport
 

@@ -11,7 +11,8 @@ from typing import Any
 from mnemic.cli.file_import import Progress, Summary
 from mnemic.cli.terminal import json_text
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.importers.file_readers import Item, chat
+from mnemic.importers.file_readers import chat
+from mnemic.importers.file_readers.item import Item
 from mnemic.maintenance.archive import line_of
 from mnemic.retrieve.export import candidate_dict
 from mnemic.types import Actor, Candidate, Message

@@ -14,7 +14,7 @@ from mnemic.coding_agents.hook_events import LONGEST_PROMPT, TRANSCRIPTS, HookEv
 from mnemic.coding_agents.repository import Place, place_of
 from mnemic.coding_agents.state_files import note_failure, read_state, state_folder, write_state
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.inject import InjectionConfig
 from mnemic.inject.engine_injector import account_for, injector_for
 from mnemic.inject.memory_source import SourceEntry

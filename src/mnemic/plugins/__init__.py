@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from importlib.metadata import EntryPoint
 
 GROUPS = (
@@ -30,16 +30,6 @@ def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
     """
     found = [one for one in _offered_entry_points(group, name) if package in (None, one.module.partition(".")[0])]
     return _load_entry_point(group, name, found) if found else None
-
-
-def load_offered(group: str, packages: Iterable[str]) -> dict[str, Any]:
-    """Load everything that the import packages `packages` offer in `group`, by name. Raises as `plugin` does."""
-    wanted = frozenset(packages)
-    found: dict[str, list[EntryPoint]] = {}
-    for one in _entry_points(group=f"mnemic.{group}"):
-        if one.module.partition(".")[0] in wanted:
-            found.setdefault(one.name, []).append(one)
-    return {name: _load_entry_point(group, name, offers) for name, offers in found.items()}
 
 
 def _load_entry_point(group: str, name: str, found: Sequence[EntryPoint]) -> Any:

@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.maintenance.archive import ArchivedMemory, read_line
 from mnemic.maintenance.reembed import reembed
 from mnemic.policy.grant import Grant

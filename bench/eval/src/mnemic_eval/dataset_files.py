@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.types import Message
 
 Unread = Counter[str]

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.importers.file_readers import read_conversation
+from mnemic.importers.conversation_files import read_conversation
 from mnemic.types import Actor, Outcome
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder, live_memories, throwaway_engine

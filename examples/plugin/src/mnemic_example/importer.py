@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mnemic.importers.file_readers import Item
+from mnemic.importers.file_readers.item import Item
 from mnemic.types import Message, Origin
 
 

@@ -13,7 +13,8 @@ from pydantic import Field, StringConstraints
 from mnemic.cli.file_import import LISTED, Intake, Summary
 from mnemic.cli.import_dry_run import rehearse_beside
 from mnemic.errors import InvalidInput
-from mnemic.importers.file_readers import AUTO, Item, formats, read_bytes
+from mnemic.importers.conversation_files import AUTO, formats, read_bytes
+from mnemic.importers.file_readers.item import Item
 from mnemic.importers.file_readers.speakers import speakers_in, with_user
 from mnemic.types import Actor, Message
 from mnemic_server.access import Reading, ServiceContext, TheService, Writing

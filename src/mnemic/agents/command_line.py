@@ -82,7 +82,7 @@ async def _serve(
         from mnemic.agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise missing_extra("mcp", setting="mcp") from missing
-    from mnemic.maintenance.tenant_engine import Tenancy
+    from mnemic.maintenance.tenant_engine import Tenancy  # loads the engine, which the help does without
 
     configure(as_json=False)
     tenancy = Tenancy(engine)

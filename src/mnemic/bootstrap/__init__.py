@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from mnemic.bootstrap.models import (
     DEFAULT_MODEL,
@@ -201,8 +202,6 @@ def build_middleware(bundle: PolicyBundle, completer: Completer | None) -> tuple
 
 def build_write_rules(settings: Settings) -> WriteRules:
     """Return the thresholds of writes."""
-    from zoneinfo import ZoneInfo
-
     zone = UTC if settings.timezone == "UTC" else ZoneInfo(settings.timezone)
     return WriteRules(near_duplicate=settings.near_duplicate, conflict=settings.conflict, zone=zone)
 
@@ -210,7 +209,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def build_policy_bundle(settings: Settings, policy: Policy | None) -> PolicyBundle:
     """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
-        from mnemic.policy.policy_file import load_policy_bundle
+        from mnemic.policy.policy_file import load_policy_bundle  # loads pydantic, for a policy file alone
 
         bundle = load_policy_bundle(settings.policy)
     else:

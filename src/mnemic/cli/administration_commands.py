@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +108,6 @@ def _list(given: Given, options: dict[str, Any]) -> int:
 
 
 def _days(number: int | None) -> Any:
-    from datetime import timedelta
-
     return None if number is None else timedelta(days=number)
 
 
@@ -352,8 +352,6 @@ def maintain_(given: Given, /, rebuild: str | None, unregister: str | None, reem
 async def _run_maintenance(
     engine: MemoryEngine, actor: Actor, options: dict[str, Any]
 ) -> tuple[MaintenanceReport, ConsolidationReport | None]:
-    from datetime import timedelta
-
     dry_run = options["dry_run"]
     rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)
     report = await engine.maintain(actor=actor, rules=rules, whole=options["vacuum"], dry_run=dry_run)
@@ -384,8 +382,6 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
 
 def _reembed_store(given: Given) -> int:
     """Embed the store's memories again and return the number of vectors it took."""
-    import asyncio
-
     settings = given.settings()
     require_store(settings.store)
     progress = Progress("embedded")

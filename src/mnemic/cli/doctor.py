@@ -19,6 +19,7 @@ from mnemic.cli.lazy_loading import Command
 from mnemic.cli.result_texts import TITLES
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Exit, exit_code, paint, say, table
+from mnemic.config import Settings
 from mnemic.errors import (
     InvalidConfig,
     MnemicError,
@@ -138,8 +139,6 @@ def _bad(name: str, error: MnemicError) -> Finding:
 
 def _unknown_variables() -> Iterator[Finding]:
     """Yield a finding for variables that look like settings and are none, each with the one that was likely meant."""
-    from mnemic.config import Settings
-
     settings = {f"MNEMIC_{one.name.upper()}" for one in fields(Settings)}
     known = settings | {f"{name}_FILE" for name in settings} | OTHER_VARIABLES
     found = []
@@ -157,7 +156,7 @@ def _unknown_variables() -> Iterator[Finding]:
 
 
 def _policy(settings: Settings) -> Finding:
-    from mnemic.policy.policy_file import load_policy
+    from mnemic.policy.policy_file import load_policy  # loads pydantic, which most commands do without
 
     if settings.policy is None:
         return Finding(name="policy", ok=None, detail="none: every key may be remembered")
@@ -279,7 +278,6 @@ def _outbox(found: Inspection) -> Finding:
 
 def _memory_findings(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
     """Examine all memories of the tenant."""
-    import asyncio
 
     async def look() -> Health:
         store = bootstrap.build_store(
@@ -333,7 +331,6 @@ class _Served:
 
 def _ask_server(settings: Settings) -> _Served:
     """Ask the store on its server. Opening it looks at schema, vector space and isolation of tenants."""
-    import asyncio
 
     async def look() -> _Served:
         store = bootstrap.build_store(
@@ -385,8 +382,6 @@ def _count_finding(name: str, count: int, what: str, **facts: Any) -> Finding:
 
 
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
-    import asyncio
-
     async def try_embedder() -> VectorSpace:
         embedder = bootstrap.build_embedder(settings, SystemClock())
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import click
+from click.shell_completion import CompletionItem
 
 from mnemic.errors import InvalidInput
 from mnemic.plugins import is_offered
@@ -43,8 +44,6 @@ class Word(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """Return the words that begin so."""
-        from click.shell_completion import CompletionItem
-
         return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
 
 

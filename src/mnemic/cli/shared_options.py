@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mnemic.cli.terminal import note, say, say_json
+from mnemic.coding_agents.repository import place_of, working_folder
 from mnemic.config import Settings
 from mnemic.config.settings import default_user
 from mnemic.errors import InvalidConfig, InvalidInput, NotSupported, StoreUnavailable
@@ -72,8 +74,6 @@ class Given:
 
     def _take_repository(self) -> None:
         """Take what is not named from the memory of the repository around this folder."""
-        from mnemic.coding_agents.repository import place_of, working_folder
-
         place = place_of(working_folder())
         self.store, self.tenant = self.store or place.store, self.tenant or place.tenant
         self.user, self.workspace = self.user or place.user, self.workspace or place.workspace
@@ -109,8 +109,6 @@ class Given:
 
         Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
         """
-        import asyncio
-
         settings = self.settings(**overrides)
         actor = self.actor(settings)
         if not creates:
@@ -135,8 +133,6 @@ class Given:
         """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
         that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
         """
-        import asyncio
-
         from mnemic.bootstrap import build_engine  # loads numpy, which the help does without
 
         settings = self.settings()

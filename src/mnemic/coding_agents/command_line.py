@@ -15,6 +15,7 @@ import click
 from mnemic.cli.lazy_loading import Command, TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Exit, note, paint
+from mnemic.coding_agents.hook_client import run_hook
 from mnemic.coding_agents.installation import Change, carry_out, is_installed, plan_install, plan_uninstall
 from mnemic.coding_agents.repository import Place, place_of, trust_team_file
 from mnemic.coding_agents.state_files import make_private_folder, read_state, state_folder, write_state
@@ -96,8 +97,6 @@ def hook_(tool: str, event: str | None) -> int:
     """Answer one event of a coding agent, which gives it on standard input. `mnemic install` writes this command into
     the settings of the tool. It lets every prompt through.
     """
-    from mnemic.coding_agents.hook_client import run_hook
-
     return run_hook([tool, *([event] if event else [])], time.monotonic())
 
 

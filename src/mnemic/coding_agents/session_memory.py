@@ -13,6 +13,7 @@ from typing import Any
 from mnemic.coding_agents.hook_events import LONGEST_PROMPT, TRANSCRIPTS, HookEvent, Moment, own_words
 from mnemic.coding_agents.repository import Place, place_of
 from mnemic.coding_agents.state_files import note_failure, read_state, state_folder, write_state
+from mnemic.config.files import secret_in
 from mnemic.errors import InvalidInput
 from mnemic.importers.conversation_files import read_conversation
 from mnemic.inject import InjectionConfig
@@ -155,6 +156,7 @@ class SessionMemories:
 
     async def _open(self, place: Place, session: str) -> tuple[Any, Actor]:
         """Return the engine of a place, with the rules of its tenant, and the actor."""
+        # Loaded with the first engine: the process answers its first event meanwhile.
         from mnemic.bootstrap import build_engine
         from mnemic.config import Settings
         from mnemic.facade.manager import service_engine
@@ -237,8 +239,6 @@ def _prompts_in(event: HookEvent) -> Iterator[str]:
 
 
 def _service_key(chosen: dict[str, Any]) -> str | None:
-    from mnemic.config.files import secret_in
-
     if file := chosen.get("api_key_file"):
         return secret_in(Path(file), "api_key_file")
     return os.environ.get("MNEMIC_SERVICE_KEY")

@@ -13,6 +13,7 @@ from dataclasses import Field, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from mnemic.errors import InvalidConfig
 from mnemic.plugins import is_offered
@@ -77,8 +78,6 @@ def value_of(declared: Field[Any], given: object) -> Any:
 
 def zone(given: object) -> str:
     """Return the name of a time zone. Raises ValueError if there is none of that name."""
-    from zoneinfo import ZoneInfo
-
     try:
         return ZoneInfo(text(given)).key
     except (ValueError, OSError, KeyError):

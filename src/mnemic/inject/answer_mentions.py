@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mnemic.language.text.analyse import UNSPACED
 from mnemic.language.text.inflect import same_word
+from mnemic.language.text.language import UNSPACED
 from mnemic.language.text.pattern import Pattern
 
 

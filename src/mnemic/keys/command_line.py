@@ -43,7 +43,7 @@ def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_ol
     if (data and action != "rotate") or ((subject or keep_old) and not data):
         raise click.UsageError("--data goes with rotate, --subject and --keep-old with --data")
     if action == "init":
-        from mnemic.keys import MasterKeys
+        from mnemic.keys import MasterKeys  # needs the extra `keys`
 
         MasterKeys.make(path)
         given.show({"key_file": str(path)}, lambda: f"made {path}; back it up apart from the store")
@@ -75,7 +75,7 @@ def _key_file(settings: Settings) -> Path:
 
 
 def _looked_at(settings: Settings, path: Path, *, rotate: bool) -> dict[str, Any]:
-    from mnemic.keys import KeyFolder
+    from mnemic.keys import KeyFolder  # needs the extra `keys`
 
     folder = key_folder(path, settings)
     keys = KeyFolder(folder, path)

@@ -8,6 +8,7 @@ identity the third. Texts in the language of the memories give the better scale:
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 from collections.abc import Sequence
@@ -165,8 +166,6 @@ def embedder_(
     folder, gives the scale of its cosines: thresholds and relevance then mean the same with it. Pooling and prefixes
     that are not named are taken from the files of sentence-transformers in the folder, where they are there.
     """
-    import asyncio
-
     folder = folder.expanduser().resolve()
     model = describe_model(
         folder, name=name, pooling=pooling, query_prefix=query_prefix, text_prefix=text_prefix, max_tokens=max_tokens

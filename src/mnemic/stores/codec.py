@@ -16,6 +16,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt
 from mnemic.language.text.cues import read_cues
 from mnemic.language.text.names import further_names
@@ -164,8 +166,6 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
         return None
     if not isinstance(vector, bytes) or len(vector) != 4 * dimension:
         raise InvalidInput("vector", hint=f"a vector of this store is {4 * dimension} bytes long")
-    import numpy as np
-
     values = np.frombuffer(vector, "<f4")
     length = float(values @ values)
     if not 0.98 <= length <= 1.02:  # NaN and infinity fail this too
@@ -179,8 +179,6 @@ def packed_vector(vector: Vector | None) -> bytes | None:
     """
     if vector is None:
         return None
-    import numpy as np
-
     steps = (np.frombuffer(vector, "<f4") * VECTOR_STEPS).astype("<i2")
     exact: bool = np.multiply(steps, 1 / VECTOR_STEPS, dtype="<f4").tobytes() == vector
     return b"\0" + steps.tobytes() if exact else vector
@@ -190,16 +188,12 @@ def unpacked_vector(stored: bytes | None) -> Vector | None:
     """Return the vector that `packed_vector` packed."""
     if not stored or len(stored) % 2 == 0:
         return stored
-    import numpy as np
-
     vector: Vector = np.multiply(np.frombuffer(stored, "<i2", offset=1), 1 / VECTOR_STEPS, dtype="<f4").tobytes()
     return vector
 
 
 def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosine of each of `vectors` with `vector`; all have unit length."""
-    import numpy as np
-
     wanted = np.frombuffer(vector, "<f4")
     scores: list[float] = np.vecdot(np.frombuffer(b"".join(vectors), "<f4").reshape(-1, len(wanted)), wanted).tolist()
     return scores

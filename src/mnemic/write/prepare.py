@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.language.sentences.clauses import clauses
 from mnemic.language.text.normalise import nfkc
@@ -535,8 +537,6 @@ def round_vectors(vectors: Sequence[Vector]) -> list[Vector]:
     """
     if not vectors:
         return []
-    import numpy as np
-
     values = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
     sums = np.zeros((len(values), values.shape[1] + 1))
     np.add.accumulate(np.abs(values), axis=1, out=sums[:, 1:])

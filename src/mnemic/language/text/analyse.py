@@ -19,13 +19,8 @@ from typing import NamedTuple
 import Stemmer
 from apsw.unicode import word_iter
 
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
-    "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
-)
-"""Scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
+from mnemic.language.text.language import UNSPACED, stems_of
+
 _SCRIPTS = f"((?:([{UNSPACED}])[{UNSPACED}]*)|[^{UNSPACED}]+)"
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _PICTOGRAPH = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]")
@@ -85,8 +80,6 @@ def analyse(text: str, *, stems: bool = False) -> Analysis:
                 sequence += found.sequence
                 extras += found.extras
     if stems and text and not (text.isascii() and _ENGLISH.search(text)):
-        from mnemic.language.text.language import stems_of
-
         extras += stems_of(text, known={*sequence, *extras})
     if not sequence and not extras:
         sequence = [chunk[:_LONGEST_TERM] for chunk in text.casefold().split()]

@@ -16,8 +16,15 @@ from types import MappingProxyType
 import Stemmer
 from apsw.unicode import word_iter
 
-from mnemic.language.text.analyse import UNSPACED
 from mnemic.language.text.pattern import Pattern
+
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # Hangul
+)
+"""Scripts that do not separate words, or build them from many parts, as the inside of a pattern's brackets."""
 
 _READ = 1_000
 """Maximum number of characters that are parsed."""

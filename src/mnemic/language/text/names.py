@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from mnemic.language.text.analyse import UNSPACED
+from mnemic.language.text.language import UNSPACED
 from mnemic.language.text.pattern import Pattern
 
 FURTHER = "names"

@@ -9,28 +9,16 @@ from typing import Any
 import apsw
 
 from mnemic.ports.record_store import Damage
-from mnemic.stores.codec import UNREADABLE, blob_check, body_check, damage_error, in_columns, text_check, vector_check
-from mnemic.stores.codec import placeholder as of_columns
-from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
+from mnemic.stores.codec import UNREADABLE, blob_check, body_check, in_columns, text_check, vector_check
+from mnemic.stores.sqlite.rows import ANY_FACET, ROW_COLUMNS, ROW_VALUES, columns_of, text_or_value
 from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of
 
 MOST = 100
 """Maximum number of damaged rows that are named."""
 
-_COLUMNS = (
-    *("tenant", "memory_id", "version", "kind", "status", "key", "category", "fingerprint"),
-    *("happened_at", "began_at", "ended_at", "expires_at", "session"),
-)
-_TEXTS = frozenset({"tenant", "memory_id", "kind", "status", "key", "category", "fingerprint", "session"})
-# As bytes: damage may leave text that is no UTF-8, and decoding it inside SQLite's driver would raise for the whole
-# row.
-_READ = ", ".join(f"CAST(m.{name} AS BLOB)" if name in _TEXTS else f"m.{name}" for name in _COLUMNS)
-_PLACEHOLDER = (
-    f"SELECT {_READ}, c.tenant, c.level, c.owner FROM memory m JOIN scope c USING (scope_id) WHERE row_id = ?"  # noqa: S608
-)
 _MEMORY = f"""
-    SELECT {_READ}, CAST(m.body AS BLOB), m.checksum, CAST(c.tenant AS BLOB), CAST(c.level AS BLOB),
+    SELECT {ROW_VALUES}, CAST(m.body AS BLOB), m.checksum, CAST(c.tenant AS BLOB), CAST(c.level AS BLOB),
         CAST(c.owner AS BLOB)
     FROM memory m LEFT JOIN scope c ON c.scope_id = m.scope_id WHERE m.row_id = ?
 """  # noqa: S608
@@ -51,21 +39,6 @@ _CHECKED = {
     "request": "SELECT CAST(digest AS BLOB), CAST(receipt AS BLOB), checksum FROM request",
     "tenant": "SELECT CAST(tenant AS BLOB), secret, checksum FROM tenant",
 }
-
-
-def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
-    """Return the memory of a damaged row, with the fields that its columns give and `DAMAGED` as its content. Raises
-    StoreCorrupt (`memory`) if they are damaged as well.
-    """
-    found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
-    if found is None:
-        raise damage_error("memory")
-    *values, tenant, level, owner = found
-    try:
-        row = dict(zip(_COLUMNS, map(_plain, values), strict=True))
-    except UnicodeDecodeError as error:
-        raise damage_error("memory") from error
-    return of_columns(row, (tenant, level, owner), key=row["key"], category=row["category"])
 
 
 def find_damage(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
@@ -119,7 +92,7 @@ def is_whole(row: tuple[Any, ...]) -> bool:
         if checksum != body_check(place.tenant, place.level.value, place.owner, body):
             return False
         memory, _ = in_columns(body, place)
-        return column_values(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
+        return column_values(memory) == dict(zip(ROW_COLUMNS, (text_or_value(value) for value in columns), strict=True))
     except UNREADABLE:
         return False
 
@@ -135,7 +108,7 @@ def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
 def column_values(memory: Memory) -> dict[str, Any]:
     """Return the values in the columns of the memory's row."""
     columns = columns_of(memory)
-    return {name: columns[name] for name in _COLUMNS}
+    return {name: columns[name] for name in ROW_COLUMNS}
 
 
 def _search_is_whole(row: tuple[Any, ...]) -> bool:
@@ -180,7 +153,3 @@ def _name(memory_id: object, row_id: int) -> str:
     text = memory_id.decode("utf-8", "replace") if isinstance(memory_id, bytes) else ""
     # A damaged identifier may contain anything; only a plausible one is shown to a person.
     return text if text.isascii() and text.isprintable() and 0 < len(text) <= 64 else f"row {row_id}"
-
-
-def _plain(value: Any) -> Any:
-    return value.decode() if isinstance(value, bytes) else value

@@ -18,9 +18,11 @@ from mnemic.stores.codec import (
     body_check,
     checked_marks,
     cues_of,
+    damage_error,
     dump,
     fields_of,
     packed_vector,
+    placeholder,
     to_micros,
     with_fingerprint,
     with_id,
@@ -77,6 +79,19 @@ _MARKS = """
 _PRESENT = "SELECT model, dimension FROM space"
 
 
+ROW_COLUMNS = (
+    *("tenant", "memory_id", "version", "kind", "status", "key", "category", "fingerprint"),
+    *("happened_at", "began_at", "ended_at", "expires_at", "session"),
+)
+_TEXTS = frozenset({"tenant", "memory_id", "kind", "status", "key", "category", "fingerprint", "session"})
+# As bytes: damage may leave text that is no UTF-8, and decoding it inside SQLite's driver would raise for the whole
+# row.
+ROW_VALUES = ", ".join(f"CAST(m.{name} AS BLOB)" if name in _TEXTS else f"m.{name}" for name in ROW_COLUMNS)
+_PLACEHOLDER = (
+    f"SELECT {ROW_VALUES}, c.tenant, c.level, c.owner FROM memory m JOIN scope c USING (scope_id) WHERE row_id = ?"  # noqa: S608
+)
+
+
 def place(scope: Scope) -> dict[str, Any]:
     """Return the parameters that name a scope."""
     return {"tenant": scope.tenant, "level": scope.level, "owner": scope.owner}
@@ -110,6 +125,26 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
         "memory_ids": dump(list(memory_ids)),
         "scopes": dump([[scope.tenant, scope.level, scope.owner] for scope in scopes]),
     }
+
+
+def _read_columns(connection: apsw.Connection, row_id: int) -> Memory:
+    """Return the memory of a damaged row, with the fields that its columns give and `DAMAGED` as its content. Raises
+    StoreCorrupt (`memory`) if they are damaged as well.
+    """
+    found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
+    if found is None:
+        raise damage_error("memory")
+    *values, tenant, level, owner = found
+    try:
+        row = dict(zip(ROW_COLUMNS, map(text_or_value, values), strict=True))
+    except UnicodeDecodeError as error:
+        raise damage_error("memory") from error
+    return placeholder(row, (tenant, level, owner), key=row["key"], category=row["category"])
+
+
+def text_or_value(value: Any) -> Any:
+    """Return the text of bytes, and every other value as it is. Raises UnicodeDecodeError."""
+    return value.decode() if isinstance(value, bytes) else value
 
 
 class WrittenRow(NamedTuple):
@@ -167,10 +202,8 @@ class Rows:
         try:
             return self.memory(row)
         except StoreCorrupt:
-            from mnemic.stores.sqlite.damage import placeholder
-
             self.noted.note(row[0])
-            return placeholder(connection, row[0])
+            return _read_columns(connection, row[0])
 
     def version(self, body: bytes, checksum: int, scope: Scope, vector: bytes | None = None) -> Memory:
         """Return a body's memory. Raises StoreCorrupt (`memory`) if it is not the one written in this scope."""

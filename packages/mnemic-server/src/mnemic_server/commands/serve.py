@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import click
 
+from mnemic.bootstrap import build_engine
 from mnemic.cli.lazy_loading import TenantCommand
 from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Exit, note, require_new_file, table, write_private
@@ -37,8 +39,6 @@ def serve_(
     MNEMIC_SERVICE_ISSUER, MNEMIC_SERVICE_AUDIENCE and MNEMIC_SERVICE_JWKS. Without any of these, only 127.0.0.1 is
     accepted as the address.
     """
-    import asyncio
-
     try:
         from mnemic_server.server import own_machine, require_safe, serve
         from mnemic_server.service_settings import ServiceSettings
@@ -112,8 +112,6 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, output: str | Non
 
 async def _first_key(settings: Settings) -> str | None:
     """Create the key of an administrator and return it; None if there is any key already."""
-    from mnemic.bootstrap import build_engine
-
     async with build_engine(settings) as engine:
         keys = ApiKeys(engine.store, engine.clock)
         if await keys.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import click
@@ -28,8 +29,6 @@ def top_(given: Given, /, url: str, *, once: bool, every: float) -> int:
 
     The key needs the role operator. The figures are those of the process that answers. Press Ctrl-C to stop.
     """
-    import asyncio
-
     try:
         return asyncio.run(_watch(given, url, once or given.as_json, every))
     except KeyboardInterrupt:
@@ -37,8 +36,6 @@ def top_(given: Given, /, url: str, *, once: bool, every: float) -> int:
 
 
 async def _watch(given: Given, url: str, once: bool, every: float) -> int:
-    import asyncio
-
     try:
         from mnemic_client.remote import Remote
     except ModuleNotFoundError as missing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,8 +55,6 @@ def webhooks_(given: Given, /, action: str, name: str | None, **options: Any) ->
 async def _manage_webhook(
     engine: MemoryEngine, tenant: str, action: str, name: str, options: dict[str, Any]
 ) -> dict[str, Any]:
-    from datetime import timedelta
-
     try:
         from mnemic_server.service_settings import ServiceSettings
     except ModuleNotFoundError as missing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ from mnemic.cli.shared_options import Given
 from mnemic.cli.terminal import Exit, note
 from mnemic.errors import EmbedderFailed, StoreFailed
 from mnemic.maintenance.consolidate import ConsolidationRules
+from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic.maintenance.tenant_registry import SLOTS
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.key_tenants import note_tenants
@@ -56,11 +59,6 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, p
     share = _share(part)
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
-        import asyncio
-        import signal
-
-        from mnemic.maintenance.tenant_engine import Tenancy
-
         stop = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)

@@ -261,10 +261,15 @@ def _is_compound(old: Statement) -> bool:
     if len(clauses) != 1:
         return True
     inside = {word for fact in _facts(clauses[0]) for word in fact.plain}
-    called, plain = old.lexicon.words("called"), clauses[0].plain
+    called, plain, joining = old.lexicon.words("called"), clauses[0].plain, old.lexicon.words("joining")
+    verb, prepositions = _first(clauses[0], "copulas", "auxiliaries", "third"), old.lexicon.words("prepositions")
     return any(
         # "un perro que se llama Toby", "een hond die Bram heet": only a name follows.
-        one in old.lexicon.words("joining") and one not in inside and called.isdisjoint(plain[at + 1 : at + 4])
+        one in joining
+        and one not in inside
+        and called.isdisjoint(plain[at + 1 : at + 4])
+        # "My appointment with the dentist is ...": of one thing.
+        and not (at < verb and one in prepositions)
         for at, one in enumerate(plain)
     )
 
@@ -789,8 +794,9 @@ def _find_aligned(old: Statement, facts: list[_Fact], clause: Clause, only: str 
         return None
     if _past(known) or _past(clause):
         return None
-    # Where every noun is written large, one more word is no name: "Ich trinke jetzt Tee".
-    if clause.says("newness") and not ("name" in sorts and lexicon.capital_nouns):
+    # Where every noun is written large, one more word is no name: "Ich trinke jetzt Tee"; "14C" is one.
+    common = lexicon.capital_nouns and "name" in sorts and all(map(str.isalpha, gone | come))
+    if clause.says("newness") and not common:
         return Evidence(How.CHANGED, "the newer value")
     return Evidence(How.CHANGED, "one at a time") if single else None
 
@@ -807,7 +813,25 @@ def _is_of_single(clause: Clause, lexicon: Lexicon | None = None) -> bool:
     if clause.set.isdisjoint(lexicon.words("copulas")) or clause.set.isdisjoint(single):
         return False
     subject = clause.subject
-    return subject is not None and subject.head.plain in single and (subject.own or subject.definite)
+    if subject is None or subject.head.plain not in single or not (subject.own or subject.definite):
+        return False
+    return not _is_of_one_of(subject, clause) and _follows(clause, subject, _first(clause, "copulas"))
+
+
+def _is_of_one_of(phrased: Phrased, clause: Clause) -> bool:
+    """Return True for what somebody or something has of which there may be several: "my sister's husband"."""
+    if any(word.possessive and not word.name for word in phrased.words):
+        return True
+    # "el alquiler de mi piso", "l'affitto del garage"; not "il mio datore di lavoro"
+    determiners = clause.lexicon.words("contracted", *_DETERMINERS)
+    at = next(place for place, word in enumerate(clause.words) if word is phrased.head)
+    return not determiners.isdisjoint(clause.plain[at : phrased.end])
+
+
+def _first(clause: Clause, *names: str) -> int:
+    """Return the place of the first word of some classes; 0 if it has none."""
+    words = clause.lexicon.words(*names)
+    return next((at for at, plain in enumerate(clause.plain) if plain in words), 0)
 
 
 def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:

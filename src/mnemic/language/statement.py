@@ -324,6 +324,9 @@ class Clause:
             elif plain not in lexicon.words("predeterminers"):
                 break
             at += 1
+        # "my new seat", "our monthly rent"
+        while said and at < limit and self.plain[at] in lexicon.words("filler", "habits") and not self.words[at].name:
+            at += 1
         return at, frozenset(said)
 
     def _noun_end(self, first: int, start: int, stop: frozenset[str] | None, limit: int) -> int:

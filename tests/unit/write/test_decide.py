@@ -82,6 +82,48 @@ async def test_statements_about_different_things_are_both_kept(blind: Any, serie
     assert sorted(await told(blind, *series)) == sorted(series)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("My ticket number is 4001.", "My ticket number is 4002."),
+        ("My order number is A-17.", "My order number is A-18."),
+        ("My flight is on 12 May.", "My flight is on 19 May."),
+        ("My train is on Monday.", "My train is on Friday."),
+        ("My son's room is 12.", "My son's room is 13."),
+        ("My phone number is 555-1.", "My phone number is 555-2."),
+        ("My sister's husband is Tom.", "My sister's husband is Bo."),
+        ("The rent of the garage is 90 euros.", "The rent of the garage is 95 euros."),
+        ("Mein Zug ist am 12. Mai.", "Mein Zug ist am 19. Mai."),
+        ("Mein Flug ist am Montag.", "Mein Flug ist am Freitag."),
+        ("Meine Bestellnummer ist A-17.", "Meine Bestellnummer ist A-18."),
+        ("Mon vol est le 12 mai.", "Mon vol est le 19 mai."),
+        ("Mi número de pedido es A-17.", "Mi número de pedido es A-18."),
+        ("Il mio volo è lunedì.", "Il mio volo è venerdì."),
+        ("O meu voo é na segunda.", "O meu voo é na sexta."),
+        ("Mijn vlucht is op 12 mei.", "Mijn vlucht is op 19 mei."),
+    ],
+)
+async def test_a_second_ticket_flight_or_room_does_not_end_the_first(blind: Any, one: str, other: str) -> None:
+    assert await told(blind, one, other) == [one, other]
+
+
+@pytest.mark.parametrize(
+    ("known", "change"),
+    [
+        ("My phone number is 555-1.", "My phone number is 555-2 now."),
+        ("My phone number is 555-1.", "My new phone number is 555-2."),
+        ("My seat is 12A.", "My new seat is 14C."),
+        ("My flight is on 12 May.", "My flight is on 19 May now."),
+        ("My flight is on Monday.", "My flight was moved to Friday."),
+        ("My appointment with the dentist is on Tuesday.", "My appointment with the dentist was moved to Thursday."),
+        ("My landlord is Tom.", "My landlord is Ana."),
+        ("Mein Sitzplatz ist 12A.", "Mein neuer Sitzplatz ist 14C."),
+    ],
+)
+async def test_a_changed_number_seat_or_flight_ends_the_old_one(blind: Any, known: str, change: str) -> None:
+    assert await told(blind, known, change) == [change]
+
+
 async def test_the_same_words_are_one_memory_and_both_wordings_are_kept(blind: Any) -> None:
     first = await blind.add("The dentist is on Elm Street.")
     again = await blind.add("the dentist is at Elm street")

@@ -836,8 +836,8 @@ def _first(clause: Clause, *names: str) -> int:
 
 def _follow_verb(stems: frozenset[str], clause: Clause) -> bool:
     """Return True if these words stand after the first verb of a clause."""
-    verbs = clause.lexicon.words("copulas", "auxiliaries", "third") | clause.lexicon.verbs
-    first = next((place for place, plain in enumerate(clause.plain) if plain in verbs), None)
+    verbs = clause.lexicon.words("copulas", "auxiliaries", "third")
+    first = next((at for at, plain in enumerate(clause.plain) if plain in verbs or clause.is_verb(at)), None)
     return first is not None and all(word.stem not in stems for word in clause.words[:first])
 
 

@@ -480,8 +480,18 @@ class Clause:
     @cached_property
     def verbs(self) -> frozenset[str]:
         """Stems of its verbs that the lexicon knows."""
-        known = self.lexicon.verbs
-        return frozenset(word.stem for word in self.words if word.plain in known)
+        return frozenset(self.words[at].stem for at in range(len(self.words)) if self.is_verb(at))
+
+    def is_verb(self, at: int) -> bool:
+        """Return True at a verb that the lexicon knows. In "my rent", "the drive" the word is a noun."""
+        lexicon = self.lexicon
+        if self.plain[at] not in lexicon.verbs:
+            return False
+        beside = lexicon.words("filler", "habits")
+        before = next((plain for plain in reversed(self.plain[:at]) if plain not in beside), "")
+        # "je la loue", "la tomo": an article there is a pronoun, too.
+        nouns = lexicon.words("mine") if lexicon.head_first else lexicon.words("mine", "articles")
+        return before not in nouns
 
     @cached_property
     def owner(self) -> frozenset[str]:

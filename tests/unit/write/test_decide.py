@@ -124,6 +124,27 @@ async def test_a_changed_number_seat_or_flight_ends_the_old_one(blind: Any, know
     assert await told(blind, known, change) == [change]
 
 
+@pytest.mark.parametrize(
+    ("known", "change"),
+    [
+        ("My rent is 840 euros.", "My rent is 905 euros now."),
+        ("My rent is 840 euros.", "Our rent is 905 euros from January."),
+        ("My rent is 840 euros.", "My rent is 905 euros."),
+        ("Our monthly rent is 840 euros.", "Our monthly rent is 905 euros."),
+        ("My drive is 40 minutes.", "My drive is 25 minutes now."),
+        ("My train is at 8.", "My train is at 9 now."),
+        ("The run is 5 km.", "The run is 8 km now."),
+        ("Meine Miete ist 840 Euro.", "Meine Miete ist 905 Euro."),
+        ("Il mio affitto è di 840 euro.", "Il mio affitto ora è di 905 euro."),
+        ("Mijn huur is 840 euro.", "Mijn huur is 905 euro."),
+    ],
+)
+async def test_what_i_own_counts_as_a_thing_though_it_is_spelled_like_a_verb(
+    blind: Any, known: str, change: str
+) -> None:
+    assert await told(blind, known, change) == [change]
+
+
 async def test_the_same_words_are_one_memory_and_both_wordings_are_kept(blind: Any) -> None:
     first = await blind.add("The dentist is on Elm Street.")
     again = await blind.add("the dentist is at Elm street")

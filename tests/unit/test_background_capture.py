@@ -593,6 +593,47 @@ async def test_what_the_user_corrects_or_forgets_before_the_model_reads_stays_so
             await later.stop()
 
 
+TWO_AND_MORE = "I keep two goats near Bergen. I am vegetarian. What I drive: a Kia, bright red."
+MORE = {"quote": "What I drive: a Kia, bright red.", "value": "What I drive: a Kia, bright red."}
+
+
+@pytest.mark.parametrize("touch", ["forget", "update"])
+async def test_a_model_adds_the_other_statements_of_a_message_of_which_the_user_has_touched_one(
+    tmp_path: Path, touch: str
+) -> None:
+    again = {"quote": "I keep two goats near Bergen. I am vegetarian.", "value": "two goats near Bergen", "key": "pets"}
+    with ScriptedModelServer(model_says(again, MORE, {**MORE, "quote": "I am vegetarian.", "key": "diet"})) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(said(TWO_AND_MORE), actor=ANA)
+            by_text = {one.content: one for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])}
+            assert set(by_text) == {"I keep two goats near Bergen.", "vegetarian"}
+            for text in by_text:
+                if touch == "forget":
+                    await engine.forget(by_text[text].memory_id, actor=ANA)
+                else:
+                    await engine.update(by_text[text].memory_id, f"not {text}", actor=ANA)
+            before = await held_facts(engine)
+            assert await later.read() == 1
+            assert await held_facts(engine) == sorted([*before, MORE["quote"]])
+            await later.stop()
+
+
+async def test_words_that_the_user_has_forgotten_do_not_come_back_by_their_repetition(tmp_path: Path) -> None:
+    text = "I keep two goats near Bergen. Yes: I keep two goats near Bergen, and the fence leaks."
+    repeated = {"quote": "Yes: I keep two goats near Bergen, and the fence leaks.", "value": "goats"}
+    with ScriptedModelServer(model_says(repeated)) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(said(text), actor=ANA)
+            for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM]):
+                await engine.forget(one.memory_id, actor=ANA)
+            await later.read()
+            assert len(server.requests) == 1
+            assert await held_facts(engine) == []
+            await later.stop()
+
+
 async def test_an_earlier_message_read_late_does_not_undo_a_later_one(tmp_path: Path) -> None:
     item = {"quote": "a Kia", "key": "car", "value": "Kia"}
     with ScriptedModelServer(model_says(item)) as server:

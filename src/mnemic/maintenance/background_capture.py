@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import weakref
 from bisect import bisect_right
 from collections import Counter
@@ -56,7 +57,8 @@ class QueuedMessage:
     """Message that waits for capture: the mark's `name`, its speaker, and the recorded message. `context`: it was
     recorded only to be read before another, and is forgotten then. `tries`: times that it could not be read while
     others could; it rests until `rests_until`. `doubts`: times that neither it nor another could be read. `written`:
-    the memories that rules have read in it; None if they have not read it yet.
+    the memories that rules have read in it, each with the place of its words in the message; None if they have not
+    read it yet.
     """
 
     name: str
@@ -66,7 +68,7 @@ class QueuedMessage:
     tries: int = 0
     doubts: int = 0
     rests_until: datetime | None = None
-    written: tuple[str, ...] | None = None
+    written: Mapping[str, Sequence[int] | None] | None = None
 
 
 async def enqueue(
@@ -89,7 +91,6 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
         data = json.loads(value)
         actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
         rests_until = None if data.get("rests_until") is None else datetime.fromisoformat(data["rests_until"])
-        written = None if data.get("written") is None else tuple(data["written"])
         found.append(
             QueuedMessage(
                 name=name,
@@ -99,7 +100,7 @@ async def waiting(store: RecordStore, tenant: str) -> list[QueuedMessage]:
                 tries=data.get("tries", 0),
                 doubts=data.get("doubts", 0),
                 rests_until=rests_until,
-                written=written,
+                written=data.get("written"),
             )
         )
     return found
@@ -117,8 +118,12 @@ async def doubt(store: RecordStore, tenant: str, entries: Sequence[QueuedMessage
 
 
 async def note_written(store: RecordStore, entry: QueuedMessage, memory_ids: Sequence[str]) -> None:
-    """Note the memories that rules have read in a waiting message, unless it was erased meanwhile."""
-    await _change(store, entry.actor.tenant, {entry.name: {"written": list(memory_ids)}})
+    """Note the memories that rules have read in a waiting message, unless it was erased meanwhile. The places of their
+    words are noted because they tell, once a memory is forgotten, which words it was read in.
+    """
+    found = await store.get_many(memory_ids, scopes=entry.actor.scopes([Level.USER]))
+    places = {one: found[one].source.span if one in found else None for one in memory_ids}
+    await _change(store, entry.actor.tenant, {entry.name: {"written": places}})
 
 
 async def _change(store: RecordStore, tenant: str, fields: Mapping[str, Mapping[str, object]]) -> None:
@@ -187,6 +192,7 @@ MAX_TRIES = 8
 """Failed tries, while other messages could be read, after which a message is given up."""
 FIRST_REST, LONGEST_REST = timedelta(minutes=1), timedelta(hours=6)
 """Rest of a message after its first failure, doubled with each, and the longest."""
+_WORD = re.compile(r"\w+")
 _OUTAGE = 2
 """Failures in a row, of an early and of the newest window, that mean an outage."""
 
@@ -446,7 +452,7 @@ class BackgroundCapture:
         for entry, message, one in zip(part, messages, read, strict=True):
             written = None if entry.written is None else await self._memories(entry)
             if written is not None and isinstance(one, Extraction):
-                one = _on_top(one, entry, written)
+                one = _on_top(one, message.content, entry, written)
             found = await with_implied_changes(engine.gateway, engine.extractor, actor, message, one)
             if found is None:
                 reports.append(None)
@@ -460,7 +466,7 @@ class BackgroundCapture:
     async def _memories(self, entry: QueuedMessage) -> Sequence[Memory]:
         """Return the memories that rules have read in a message and that are still there."""
         scopes = entry.actor.scopes([Level.USER])
-        return list((await self._engine.store.get_many(entry.written or (), scopes=scopes)).values())
+        return list((await self._engine.store.get_many(list(entry.written or ()), scopes=scopes)).values())
 
     async def _forget(self, entry: QueuedMessage) -> None:
         with suppress(MemoryNotFound):  # another forgot it meanwhile
@@ -494,12 +500,16 @@ def is_worth_a_call(text: str) -> bool:
     return not (is_small_talk(text) or has_nothing_to_keep(text))
 
 
-def _on_top(found: Extraction, entry: QueuedMessage, written: Sequence[Memory]) -> Extraction:
-    """Return what a model adds to what rules have `written` of a message, and what it labels or ends. Nothing, if a
-    person has corrected, rejected or forgotten some of that; nothing in words that were overtaken since.
+def _on_top(found: Extraction, text: str, entry: QueuedMessage, written: Sequence[Memory]) -> Extraction:
+    """Return what a model adds to what rules have `written` of a message, and what it labels or ends. Nothing of words
+    whose memory a person has corrected, rejected or forgotten, nor of those that were overtaken since.
     """
-    if len(written) < len(entry.written or ()) or not all(map(_is_as_read, written)):
-        return replace(found, candidates=(), certain=())
+    held = {one.memory_id: one for one in written}
+    touched = [
+        (held.get(memory_id), place)
+        for memory_id, place in (entry.written or {}).items()
+        if memory_id not in held or not _is_as_read(held[memory_id])
+    ]
     certain = {id(one) for one in found.certain}
     kept = []
     for one in found.candidates:
@@ -507,10 +517,26 @@ def _on_top(found: Extraction, entry: QueuedMessage, written: Sequence[Memory]) 
         same = [memory for memory in beside if memory.key == one.key and _says(memory) == canonical_value(one.content)]
         if any(memory.status is not Status.ACTIVE for memory in beside):
             continue
+        if any(_is_of(one, memory, place, text) for memory, place in touched):
+            continue
         if id(one) in certain and not any(one.replaces or _is_labelled(one, memory) for memory in same):
             continue
         kept.append(one)
     return replace(found, candidates=tuple(kept), certain=())
+
+
+def _is_of(one: Candidate, memory: Memory | None, place: Sequence[int] | None, text: str) -> bool:
+    """Return True if a candidate is read in the words of a memory that a person has touched, in their repetition, or
+    holds its key. `memory` is None if it was forgotten; `place`: where its words stand in the message `text`.
+    """
+    mine = one.source.span
+    if place is None or mine is None:
+        return True
+    first, end = place
+    told, quoted = _words(text[first:end]), _words(text[mine[0] : mine[1]])
+    if (mine[0] < end and first < mine[1]) or told in quoted or quoted in told:
+        return True
+    return memory is not None and one.key is not None and one.key == memory.key
 
 
 def _without_told(found: Extraction, before: Extraction, written: Sequence[Memory]) -> Extraction:
@@ -530,6 +556,10 @@ def _is_labelled(one: Candidate, memory: Memory) -> bool:
 
 def _says(memory: Memory) -> str:
     return canonical_value(memory.content)
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(canonical_value(text)))} "
 
 
 def _touch(memory: Memory, one: Candidate) -> bool:

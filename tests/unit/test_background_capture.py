@@ -606,13 +606,13 @@ async def test_a_model_adds_the_other_statements_of_a_message_of_which_the_user_
         async with engine_of(tmp_path, server) as engine:
             later = BackgroundCapture(engine, gathering_seconds=3600)
             await later.put(said(TWO_AND_MORE), actor=ANA)
-            by_text = {one.content: one for one in await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])}
-            assert set(by_text) == {"I keep two goats near Bergen.", "vegetarian"}
-            for text in by_text:
+            read = await engine.list(actor=ANA, kinds=[Kind.LONG_TERM])
+            assert {one.content for one in read} == {"I keep two goats near Bergen.", "vegetarian"}
+            for one in read:
                 if touch == "forget":
-                    await engine.forget(by_text[text].memory_id, actor=ANA)
+                    await engine.forget(one.memory_id, actor=ANA)
                 else:
-                    await engine.update(by_text[text].memory_id, f"not {text}", actor=ANA)
+                    await engine.update(one.memory_id, f"not {one.content}", actor=ANA)
             before = await held_facts(engine)
             assert await later.read() == 1
             assert await held_facts(engine) == sorted([*before, MORE["quote"]])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mnemic.types import (
     Candidate,
@@ -33,15 +33,13 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """A request on behalf of an actor; `T_co` is the type of its answer. `verb` names the engine's method with the
-    fields as arguments, which answers it unless `mnemic.engine.handler_table` has a handler.
+    """A request on behalf of an actor; `T_co` is the type of its answer. What answers it: `engine.handler_table` for a
+    request that changes memory, `engine.READS` for one that reads, with the fields as arguments.
     """
-
-    verb: ClassVar[str | None] = None
 
 
 def arguments_of(request: Request[Any]) -> dict[str, Any]:
-    """Return the fields of a request as the arguments of the verb that answers it."""
+    """Return the fields of a request as the arguments of the method that answers it."""
     return {one.name: getattr(request, one.name) for one in fields(request)}
 
 
@@ -63,7 +61,6 @@ class NewMemory(_FrozenFields[WriteReceipt]):
     how long it is stored, as a duration or as `30d`, `10y`, `never`.
     """
 
-    verb: ClassVar[str | None] = "add"
     content: str | Candidate = field(kw_only=False, repr=False)
     kind: Kind | str = field(default=Kind.LONG_TERM, kw_only=False)
     key: str | None = None
@@ -80,7 +77,6 @@ class NewMemory(_FrozenFields[WriteReceipt]):
 class Add(NewMemory):
     """Remember one statement in words of `origin`; None: of the actor's channel."""
 
-    verb: ClassVar[str | None] = None
     origin: Origin | None = None
 
 
@@ -104,7 +100,6 @@ class Record(_FrozenFields[Sequence[WriteReceipt]]):
 class Run(_FrozenFields[RunReport]):
     """Run one memory-augmented turn: remember from `message`, answer `goal` from memory; see `MemoryEngine.run`."""
 
-    verb: ClassVar[str | None] = "run"
     message: str | Message | None = None
     goal: str | None = field(default=None, repr=False)
     context: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -117,7 +112,6 @@ class Run(_FrozenFields[RunReport]):
 class Capture(Request[RunReport]):
     """Remember the durable facts in the user's message; the report lists facts written, blocked and skipped."""
 
-    verb: ClassVar[str | None] = "capture"
     message: str | Message | Mapping[str, Any] = field(repr=False, kw_only=False)
     idempotency_key: str | None = field(default=None, repr=False)
 
@@ -126,7 +120,6 @@ class Capture(Request[RunReport]):
 class Import(_FrozenFields[Sequence[Any]]):
     """Remember the durable facts in the messages of a conversation, in order."""
 
-    verb: ClassVar[str | None] = "capture_many"
     messages: tuple[Message, ...]
     idempotency_keys: tuple[str | None, ...] | None = field(default=None, repr=False)
 
@@ -137,7 +130,6 @@ class Correction(_FrozenFields[WriteReceipt]):
     `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
     """
 
-    verb: ClassVar[str | None] = "update"
     memory_id: str = field(kw_only=False)
     content: str | None = field(default=None, repr=False, kw_only=False)
     key: str | None = field(default=None, repr=False)
@@ -156,7 +148,6 @@ class Correction(_FrozenFields[WriteReceipt]):
 class Update(Correction):
     """Correct a memory in words of `origin`; None: of the actor's channel."""
 
-    verb: ClassVar[str | None] = None
     origin: Origin | None = None
 
 
@@ -216,7 +207,6 @@ class Derive(_FrozenFields[WriteReceipt]):
 class Search(_FrozenFields[SearchResult]):
     """Find the best memories for `query`; see `MemoryEngine.search`."""
 
-    verb: ClassVar[str | None] = "search"
     query: str = field(kw_only=False, repr=False)
     top_k: int = 10
     levels: Sequence[str] | None = None
@@ -238,7 +228,6 @@ class Search(_FrozenFields[SearchResult]):
 class Context(Request[ContextBlock]):
     """Return the memories that a model asked `query` would be shown, and log them as injected."""
 
-    verb: ClassVar[str | None] = "context"
     query: str = field(kw_only=False, repr=False)
     top_k: int = DEFAULT_MAX_ENTRIES
     max_tokens: int = DEFAULT_MAX_TOKENS
@@ -251,7 +240,6 @@ class Context(Request[ContextBlock]):
 class Profile(Request[UserProfile]):
     """Return who the user is and what holds now, each line with its memory; what has no room is left out."""
 
-    verb: ClassVar[str | None] = "profile"
     max_tokens: int = DEFAULT_PROFILE_TOKENS
 
 
@@ -259,7 +247,6 @@ class Profile(Request[UserProfile]):
 class Get(Request[Memory]):
     """Return one memory, as it was true and believed at the moments given. Raises MemoryNotFound."""
 
-    verb: ClassVar[str | None] = "get"
     memory_id: str = field(kw_only=False)
     as_of: datetime | None = None
     known_at: datetime | None = None
@@ -269,7 +256,6 @@ class Get(Request[Memory]):
 class History(Request[Sequence[Memory]]):
     """Return every version of a memory, or every value of a key, oldest first. Raises MemoryNotFound."""
 
-    verb: ClassVar[str | None] = "history"
     memory_id: str = field(kw_only=False)
     as_of: datetime | None = None
     known_at: datetime | None = None
@@ -299,7 +285,6 @@ class _Filtered(_Selecting[T_co]):
 class List(_Filtered[Sequence[Memory]]):
     """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
 
-    verb: ClassVar[str | None] = "list"
     limit: int = 50
     before: str | None = None
 
@@ -308,8 +293,6 @@ class List(_Filtered[Sequence[Memory]]):
 class Count(_Filtered[int]):
     """Return how many active memories meet a filter."""
 
-    verb: ClassVar[str | None] = "count"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetMatching(_Selecting[ForgetResult]):
@@ -317,7 +300,6 @@ class ForgetMatching(_Selecting[ForgetResult]):
     InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
     """
 
-    verb: ClassVar[str | None] = "forget_matching"
     limit: int = 1000
     dry_run: bool = False
 

@@ -17,7 +17,7 @@ from griffe import load as griffe_load
 from mnemic import requests
 from mnemic.agents.mcp import memory_server
 from mnemic.cli import cli
-from mnemic.engine import MemoryEngine
+from mnemic.engine import READS, MemoryEngine
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.entity import EntityMemory
@@ -32,6 +32,7 @@ from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from mnemic_client import MemoryClient, connect
 from mnemic_client.conversation import RemoteConversation
+from mnemic_client.engine import VERBS as ANSWERED_BY_A_SERVICE
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.governance import RemoteGovernance
 from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
@@ -192,16 +193,13 @@ def test_a_verb_is_the_engines(name: str) -> None:
     assert taken == there
 
 
-REQUESTS = {
-    str(one.verb): one
-    for one in vars(requests).values()
-    if isinstance(one, type) and issubclass(one, requests.Request) and "verb" in vars(one) and one.verb in VERBS
-}
+REQUESTS = {answer.__name__: asked for asked, answer in ANSWERED_BY_A_SERVICE.items()}
 
 
 def test_which_verbs_have_requests() -> None:
     reads = {"search", "context", "profile", "get", "list", "count", "history"}
     assert REQUESTS.keys() == reads | {"add", "capture", "capture_many", "run", "update", "forget_matching"}
+    assert ANSWERED_BY_A_SERVICE.keys() == READS.keys() | {requests.NewMemory, requests.Correction}
 
 
 @pytest.mark.parametrize("name", sorted(REQUESTS))

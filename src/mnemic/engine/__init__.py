@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from mnemic import requests
@@ -304,9 +304,9 @@ class MemoryEngine:
         return self.rules.policy
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
-        """Answer a request: through the dispatcher if it changes memory, else by the method that it names."""
-        if request.verb is not None and type(request) not in self.dispatcher.handlers:
-            answered: T = await getattr(self, request.verb)(**arguments_of(request), actor=actor)
+        """Answer a request: by its method if it reads or is a whole turn (`READS`), else through the dispatcher."""
+        if (read := READS.get(type(request))) is not None:
+            answered: T = await read(self, **arguments_of(request), actor=actor)
             return answered
         call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
         answer: T = await self.dispatcher.handle(call)
@@ -1072,6 +1072,24 @@ class MemoryEngine:
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self.reach(actor)
+
+
+READS: Mapping[type[Request[Any]], Callable[..., Awaitable[Any]]] = MappingProxyType(
+    {
+        requests.Capture: MemoryEngine.capture,
+        requests.Context: MemoryEngine.context,
+        requests.Count: MemoryEngine.count,
+        requests.ForgetMatching: MemoryEngine.forget_matching,
+        requests.Get: MemoryEngine.get,
+        requests.History: MemoryEngine.history,
+        requests.Import: MemoryEngine.capture_many,
+        requests.List: MemoryEngine.list,
+        requests.Profile: MemoryEngine.profile,
+        requests.Run: MemoryEngine.run,
+        requests.Search: MemoryEngine.search,
+    }
+)
+"""The method that answers a request which reads, or which is made of several others that each pass the dispatcher."""
 
 
 def _without_none(**named: Any) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from types import SimpleNamespace, TracebackType
+from types import MappingProxyType, SimpleNamespace, TracebackType
 from typing import Any, NoReturn, Self, TypeVar, cast
 from urllib.parse import quote, urlencode
 
+from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.engine.message_forms import each_message, in_places, messages_of, one_message
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
@@ -160,10 +161,11 @@ class RemoteEngine(RemoteGovernance):
         return _NotOffered(name)
 
     async def handle(self, request: Request[T], *, actor: Actor) -> T:
-        """Answer a request by the verb that it names. Raises NotSupported for one without."""
-        if request.verb is None:
+        """Answer a request by its verb. Raises NotSupported for one that only an engine answers."""
+        verb = VERBS.get(type(request))
+        if verb is None:
             raise NotSupported(f"{type(request).__name__}:remote")
-        answer: T = await getattr(self, request.verb)(**arguments_of(request), actor=actor)
+        answer: T = await verb(self, **arguments_of(request), actor=actor)
         return answer
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -444,6 +446,26 @@ class RemoteEngine(RemoteGovernance):
             fields = {name: result[name] for name in ("sequence", "action", "memory_id", "version")}
             at = datetime.fromisoformat(result["at"])
             yield AuditEvent(**fields, tenant=self._actor.tenant, at=at, actor="", scope=scope)
+
+
+VERBS: Mapping[type[Request[Any]], Callable[..., Awaitable[Any]]] = MappingProxyType(
+    {
+        requests.Capture: RemoteEngine.capture,
+        requests.Context: RemoteEngine.context,
+        requests.Correction: RemoteEngine.update,
+        requests.Count: RemoteEngine.count,
+        requests.ForgetMatching: RemoteEngine.forget_matching,
+        requests.Get: RemoteEngine.get,
+        requests.History: RemoteEngine.history,
+        requests.Import: RemoteEngine.capture_many,
+        requests.List: RemoteEngine.list,
+        requests.NewMemory: RemoteEngine.add,
+        requests.Profile: RemoteEngine.profile,
+        requests.Run: RemoteEngine.run,
+        requests.Search: RemoteEngine.search,
+    }
+)
+"""The verb that answers a request."""
 
 
 def views_at(

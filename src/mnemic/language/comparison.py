@@ -331,9 +331,28 @@ def _no_longer(old: Statement, clause: Clause) -> Evidence | None:
         said = clause.meaning - cue
         known = old.clauses[0].meaning
         owned = old.clauses[0].owner == clause.owner
-        if owned and said <= known | clause.verbs and (said & known) and _is_aside(old, known - said):
+        if not owned or not said <= known | clause.verbs or not said & known:
+            continue
+        if _is_aside(old, known - said) or _qualifies(old.clauses[0], known - said, said - clause.verbs):
             return Evidence(How.ENDED, "no longer")
     return None
+
+
+def _qualifies(known: Clause, left: frozenset[str], said: frozenset[str]) -> bool:
+    """Return True if what a known statement says beside what is over only says where, when or for what: "I work as a
+    nurse in Leeds".
+    """
+    lexicon = known.lexicon
+    places = [at for at, word in enumerate(known.words) if word.stem in left]
+    named = [at for at, word in enumerate(known.words) if word.stem in said]
+    if not places or not named or max(named) > min(places):
+        return False
+    start = min(places)
+    while start and known.plain[start - 1] in lexicon.words(*_DETERMINERS, "indefinite"):
+        start -= 1
+    before = known.plain[start - 1]
+    # "a member of the Labour Party": of something else, it is another thing.
+    return before in lexicon.words("prepositions", "contracted") and before not in lexicon.words("linking")
 
 
 def _find_end(known: Known, old: Statement, facts: list[_Fact], clause: Clause) -> Evidence | None:

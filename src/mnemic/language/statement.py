@@ -139,8 +139,8 @@ class Clause:
     def unreal(self) -> bool:
         """True if it states no fact of today: a question, a wish, a plan."""
         unreal = self.lexicon.words("unreal")
-        # "se" is "if" only where a clause begins.
-        said = self.set - self.lexicon.words("reflexive")
+        # "se" and "als" are "if" only where a clause begins: "ik werk als kok".
+        said = self.set - self.lexicon.words("unreal_first")
         if self.asks or not said.isdisjoint(unreal) or self.plain[0] in unreal:
             return True
         # "I dreamt that I sold it"

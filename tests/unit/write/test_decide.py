@@ -145,6 +145,40 @@ async def test_what_i_own_counts_as_a_thing_though_it_is_spelled_like_a_verb(
     assert await told(blind, known, change) == [change]
 
 
+@pytest.mark.parametrize(
+    ("known", "end"),
+    [
+        ("I work as a nurse in Leeds.", "I no longer work as a nurse."),
+        ("I work as a nurse in Leeds.", "I don't work as a nurse any more."),
+        ("I work for Acme in Leeds.", "I no longer work for Acme."),
+        ("I play the cello in the Halle Orchestra on Fridays.", "I no longer play the cello."),
+        ("Ich arbeite als Krankenschwester in Leeds.", "Ich arbeite nicht mehr als Krankenschwester."),
+        ("Je travaille comme infirmière à Lyon.", "Je ne travaille plus comme infirmière."),
+        ("Trabajo como enfermera en Sevilla.", "Ya no trabajo como enfermera."),
+        ("Lavoro come infermiera a Torino.", "Non lavoro più come infermiera."),
+        ("Trabalho como enfermeira no Porto.", "Já não trabalho como enfermeira."),
+        ("Ik werk als verpleegkundige in Gent.", "Ik werk niet meer als verpleegkundige."),
+    ],
+)
+async def test_what_i_no_longer_do_ends_though_it_was_told_with_a_place(blind: Any, known: str, end: str) -> None:
+    assert await told(blind, known, end) == [end]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("I work for Acme in Leeds.", "I no longer work in Leeds."),
+        ("I live in Leeds near Anna.", "I no longer live near Anna."),
+        ("I play chess at the Corner Club.", "I no longer play cards at the Corner Club."),
+        ("I am a member of the Labour Party.", "I am no longer a member of the Rowing Club."),
+        ("I take the bus to Leeds for Oxfam.", "I no longer take the train to Leeds."),
+        ("My sister works as a nurse in Leeds.", "I no longer work as a nurse."),
+    ],
+)
+async def test_the_end_of_a_part_or_of_something_else_leaves_what_was_told(blind: Any, known: str, said: str) -> None:
+    assert await told(blind, known, said) == [known, said]
+
+
 async def test_the_same_words_are_one_memory_and_both_wordings_are_kept(blind: Any) -> None:
     first = await blind.add("The dentist is on Elm Street.")
     again = await blind.add("the dentist is at Elm street")

@@ -49,6 +49,7 @@ def like(model: Callable[Concatenate[Any, P], Any]) -> Callable[[Body[R]], Verb[
             )
 
         vars(call_service)["__wrapped__"] = model  # whose parameters `inspect` shows
+        call_service.__name__ = model.__name__
         return call_service
 
     return decorate

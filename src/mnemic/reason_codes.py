@@ -71,6 +71,9 @@ SOURCES_GONE = "sources_gone"
 KEY_NEEDS_REVIEW = "key_needs_review"
 CONTRADICTION = "contradiction"
 LOWER_TRUST = "lower_trust"
+
+# A memory is kept beside another, in doubt
+KEPT_BESIDE = "kept_beside"
 WHICH_OF_SEVERAL = "which_of_several"
 
 # A write stores nothing new

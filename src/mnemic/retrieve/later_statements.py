@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
@@ -39,6 +39,7 @@ from mnemic.retrieve.diversity import Entry, repetitions
 from mnemic.retrieve.policy_candidates import PINNED
 from mnemic.retrieve.question import Question
 from mnemic.types import Kind, Memory, Status, Vector, VectorSpace
+from mnemic.types.memory import A_BREATH
 from mnemic.types.recall_limits import read
 
 COMPARED = 24
@@ -63,8 +64,6 @@ LONGEST, LONGEST_REQUEST = 300, 160
 """Length in characters up to which a message is compared. A longer one states many things and mostly asks for help with
 them: nine in ten changes found in such messages were wrong (bench/retrieval.md).
 """
-A_BREATH = timedelta(seconds=1)
-"""Time within which the statements of one message are written, each after the other."""
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 READ_TOGETHER, NEAR_ENOUGH, MOST_PAIRS = 5, 0.2, 3
 """First statements of which pairs are judged, the cosine from which two are, and the most pairs: each takes 3 to 6 ms

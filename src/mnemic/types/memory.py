@@ -15,6 +15,9 @@ from mnemic.types.json_forms import Serialisable
 from mnemic.types.scope import Scope
 from mnemic.types.values import JsonValue, Vector, aware, frozen
 
+A_BREATH = timedelta(seconds=1)
+"""Time within which the statements of one message are written, each after the other."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source(Serialisable):

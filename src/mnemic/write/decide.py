@@ -28,6 +28,7 @@ from mnemic.language.comparison import (
     Known,
     bears,
     compare,
+    contests,
     corrected_text,
     differs_in_value,
     is_correction,
@@ -45,12 +46,14 @@ from mnemic.reason_codes import (
     ALREADY_SUPERSEDED,
     ALREADY_WAITING,
     CONTRADICTION,
+    KEPT_BESIDE,
     KEY_NEEDS_REVIEW,
     LOWER_TRUST,
     NEAR_DUPLICATE,
     WHICH_OF_SEVERAL,
 )
 from mnemic.types import Candidate, Kind, Level, Memory, Outcome, Status
+from mnemic.types.memory import A_BREATH
 from mnemic.types.recall_limits import cosine_in_space, read
 from mnemic.write.draft import Decision, Draft, StepTimer, starts_at
 from mnemic.write.prepare import fingerprint_of, normal_form
@@ -108,7 +111,7 @@ async def decide(tx: Reads, draft: Draft, memory_id: str, timer: StepTimer) -> D
     decision = await _by_evidence(tx, draft, near, memory_id, keyed)
     if decision is None:
         decision = await _merge_same_words(tx, draft, near, memory_id)
-    return await _note_decision(tx, draft, timer, decision or _creation(draft, memory_id))
+    return await _note_decision(tx, draft, timer, decision or _beside(draft, near, memory_id))
 
 
 async def confirm(tx: Reads, same: Memory, draft: Draft) -> Decision:
@@ -130,13 +133,26 @@ async def confirm(tx: Reads, same: Memory, draft: Draft) -> Decision:
 async def _note_decision(tx: Reads, draft: Draft, timer: StepTimer, decision: Decision) -> Decision:
     merges = decision.outcome in (Outcome.MERGED, Outcome.REFRESHED)
     kept = decision.outcome is Outcome.CREATED and decision.reason is None
+    beside = (decision.reason or "").startswith(KEPT_BESIDE)
     timer.note("conflict", "none" if merges or kept else decision.reason or str(decision.outcome))
-    timer.note("merge", str(decision.outcome) if merges else "none" if kept else "skipped")
+    timer.note("merge", str(decision.outcome) if merges else "none" if kept or beside else "skipped")
     return await _check_duplicates(tx, draft, decision)
 
 
 def _creation(draft: Draft, memory_id: str, reason: str | None = None) -> Decision:
     return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id), reason=reason)
+
+
+def _beside(draft: Draft, near: Sequence[Neighbour], memory_id: str) -> Decision:
+    """Return the draft as a new memory; its receipt names the nearest of the same person that tells otherwise of the
+    same thing, if there is one: by the words alone nobody can tell which of the two holds, or whether both do.
+    """
+    said = Known(draft.candidate.content, draft.candidate.key)
+    for memory, _ in near:
+        known = Known(memory.content, memory.key)
+        if _is_own(memory, draft) and not _is_of_one_message(memory, draft) and contests(known, said):
+            return _creation(draft, memory_id, f"{KEPT_BESIDE}:{memory.memory_id}")
+    return _creation(draft, memory_id)
 
 
 # -- by key ----------------------------------------------------------------------------------------------
@@ -697,6 +713,14 @@ def _is_of_one_statement(memory: Memory, draft: Draft) -> bool:
     if not keyed or mine.span is None or theirs.span is None:
         return False
     return mine.span[0] < theirs.span[1] and theirs.span[0] < mine.span[1]
+
+
+def _is_of_one_message(memory: Memory, draft: Draft) -> bool:
+    """Return True if both were read from one message: two dogs of one breath are two dogs."""
+    mine, theirs = draft.candidate.source, memory.source
+    if mine.span is None or theirs.span is None or (mine.ref, mine.session) != (theirs.ref, theirs.session):
+        return False
+    return mine.ref is not None or draft.now - memory.created_at < A_BREATH
 
 
 def _valid_moment(draft: Draft) -> datetime | None:

@@ -229,6 +229,41 @@ async def test_a_correction_in_another_talk_replaces_nothing(blind: Any) -> None
     assert receipt.outcome is Outcome.CREATED
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I live in Bonn.", "I live in Kiel."),
+        ("My flight is on 12 May.", "My flight is on 19 May."),
+        ("My dog is called Rex.", "My dog is called Max."),
+        ("Meine Bestellnummer ist A-17.", "Meine Bestellnummer ist A-18."),
+    ],
+)
+async def test_the_receipt_says_beside_which_statement_another_is_kept(blind: Any, one: str, other: str) -> None:
+    first = await blind.add(one)
+    receipt = await blind.add(other)
+    assert (receipt.outcome, receipt.reason) == (Outcome.CREATED, f"kept_beside:{first.memory_id}")
+    assert await told(blind) == [one, other]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("My sister is called Ana.", "My dog is called Max."),
+        ("Ticket 17: paper jam", "Ticket 18: paper jam"),
+        ("I walked 30 minutes.", "I walked 45 minutes."),
+    ],
+)
+async def test_the_receipt_of_something_else_names_nothing(blind: Any, one: str, other: str) -> None:
+    await blind.add(one)
+    assert (await blind.add(other)).reason is None
+
+
+async def test_two_statements_of_one_message_are_not_kept_beside_each_other_in_doubt(blind: Any) -> None:
+    for place, said in enumerate(("My dog is called Rex.", "My dog is called Max.")):
+        receipt = await blind.add(said, source=Source(session="s1", ref="m1", span=(20 * place, 20 * place + 20)))
+    assert (receipt.outcome, receipt.reason) == (Outcome.CREATED, None)
+
+
 async def test_an_end_that_could_mean_two_things_ends_neither(blind: Any) -> None:
     await told(blind, "I have a cat called Fig.", "I have a cat called Moss.")
     receipt = await blind.add("The cat died.")

@@ -71,6 +71,7 @@ const REASONS = {
   sensitive_key: "the key is sensitive",
   conflict: "it contradicts a memory that is at least as trusted",
   lower_trust: "it is less trusted than what it contradicts",
+  kept_beside: "another memory says otherwise of the same; both are kept",
   which_of_several: "it may be about each of several things that are known",
   duplicate: "it was there already",
   near_duplicate: "it says the same as one that is known",

@@ -1,4 +1,4 @@
-"""Whether the first statements answer the question, as a model reads it that sees both together.
+"""Whether the first memories answer the question, as a model reads it that sees both together.
 
 Resemblance cannot tell an answer from another statement about the same thing ("What is my landlady's phone number?"):
 the judge reads which attribute is asked for. The weights that combine both give resemblance half of what fits generated
@@ -16,6 +16,8 @@ from typing import TypeGuard
 
 from mnemic.language.questions.asks_only import asks_only
 from mnemic.language.sentences.classify.classifier import log_odds
+from mnemic.language.sentences.clauses import sentences
+from mnemic.language.text.analyse import terms
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
 from mnemic.retrieve.later_statements import AIDES, NOTE
 from mnemic.types import Deadline, Memory
@@ -24,6 +26,8 @@ JUDGE = "judge"
 """Name of the judge of answers among the errors of a result, and among the ranks of what it takes for an answer."""
 MAX_QUESTION_CHARS = 200
 """Characters of the longest question whose answers are judged."""
+MAX_READ_CHARS = 160
+"""Characters of the longest statement that is read whole: of a longer one its nearest sentence is."""
 FIRST, MOST = 3, 6
 """Statements that are judged at first, and at most: each takes 2 to 3 ms. If none of the first surely answers, the
 others are judged too.
@@ -54,16 +58,18 @@ async def judge_answers(
     relevances: Mapping[str, float],
     deadline: Deadline | None = None,
 ) -> dict[str, float]:
-    """Return the relevances of the first of `order` that are `statements` and resemble the question at all, by the
-    judge and their `relevances`; none if there are none.
+    """Return the relevances of the first of `order` that are among `statements`, recorded messages among them, and
+    resemble the question at all, by the judge and their `relevances`; none if there are none.
     """
     judged: dict[str, float] = {}
     left = iter(first_alike(order, statements, relevances).items())
     while max(judged.values(), default=0.0) < ANSWERED and (some := list(islice(left, MOST if judged else FIRST))):
-        texts = [text_of(statements[one]) for one, _ in some]
+        texts = [nearest_words(spoken(statements[one]), question) for one, _ in some]
         odds = await embedder.judge_answers(question, texts, deadline=deadline)
         judged |= {
-            one: _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, resembles) + BASE)
+            one: min(
+                _most(statements[one]), _probability(BY_JUDGE * answer + BY_RESEMBLANCE * min(ALIKE, resembles) + BASE)
+            )
             for answer, (one, resembles) in zip(odds, some, strict=True)
         }
     return judged
@@ -75,6 +81,17 @@ def first_alike(
     """Return the first of `order` that are worth a judgement, with the logarithms of the odds of their `relevances`."""
     odds = ((one, log_odds(relevances[one], SURE)) for one in order if one in statements and one in relevances)
     return dict(islice((one for one in odds if one[1] >= UNLIKE), MOST))
+
+
+def nearest_words(text: str, question: str) -> str:
+    """Return the words of `text` that are read: all if they are few, else the sentence that has most words of the
+    question.
+    """
+    if len(text) <= MAX_READ_CHARS:
+        return text
+    asked = frozenset(terms(question))
+    parts = [text[start:end] for start, end in sentences(text)]
+    return max(parts, key=lambda part: len(asked.intersection(terms(part))), default=text)
 
 
 def in_judged_order(scores: Mapping[str, float], judged: Mapping[str, float]) -> Mapping[str, float]:
@@ -117,9 +134,16 @@ def text_of(memory: Memory) -> str:
 
 
 def spoken(memory: Memory) -> str:
-    """Return the words of a memory as the judge of changes reads them: with who said them, unless it was a user."""
+    """Return the words of a memory as judges read them: with who said them, unless it was a user."""
     speaker = memory.source.speaker
     return f"{speaker}: {text_of(memory)}" if speaker in AIDES else text_of(memory)
+
+
+def _most(memory: Memory) -> float:
+    """Return the greatest relevance of a memory: what an assistant or a tool claims answers less surely than what the
+    user says.
+    """
+    return ANSWERED if memory.source.speaker in AIDES else 1.0
 
 
 def _probability(odds: float) -> float:

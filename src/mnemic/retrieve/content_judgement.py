@@ -26,7 +26,7 @@ from mnemic.language.text.language import in_latin_letters, language_of
 from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.question import ROLES, Question
-from mnemic.retrieve.relevance import ANOTHER_MODEL, relevance, relevances
+from mnemic.retrieve.relevance import ANOTHER_MODEL, NOT_READ, ReadAnswers, relevance, relevances
 from mnemic.retrieve.signals import ScoreShift
 from mnemic.retrieve.time_questions import asks_past
 from mnemic.types import Memory, Scored, Signals
@@ -43,9 +43,14 @@ _OF_QUESTIONS = re.compile(
 
 def recorded_questions(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
     """Return the recorded messages that only ask; none if `question` is about an earlier question."""
-    if _OF_QUESTIONS.search(question):
+    if asks_for_questions(question):
         return frozenset()
     return frozenset(one for one, memory in memories.items() if is_question(memory))
+
+
+def asks_for_questions(question: str) -> bool:
+    """Return True for a question for what was asked before."""
+    return _OF_QUESTIONS.search(question) is not None
 
 
 def is_question(memory: Memory) -> bool:
@@ -180,7 +185,8 @@ def _weights() -> Mapping[str, tuple[float, ...]]:
 @dataclass(frozen=True, slots=True)
 class ContentJudgement:
     """Memories that answer (`asked`), recorded questions (`asking`), and statements judged by their words.
-    `plain_chat`: another model than the default one is asked in English of a chat in English.
+    `plain_chat`: another model than the default one is asked in English of a chat in English. `answers`: what a judge
+    has read of the first memories.
     """
 
     question: Question
@@ -189,6 +195,7 @@ class ContentJudgement:
     asking: frozenset[str]
     words: EverydayWords
     plain_chat: bool = False
+    answers: ReadAnswers = NOT_READ
 
     @classmethod
     def judge(
@@ -228,10 +235,12 @@ class ContentJudgement:
     ) -> tuple[float | None, Mapping[str, float]]:
         """Return the relevance of the search and those of its memories; `best`: as in `mnemic.retrieve.relevance`."""
         order, words = best_first(scores), self.words
-        answers = words.omit(self.asking).relevances
+        worded = words.omit(self.asking).relevances
         lists_left, plain = without_score(lists, self.asking), self.plain_chat
-        known = relevance(lists_left, self.question, self.model, scores, messages, order, answers, plain)
-        each = relevances(lists, scores, messages, self.question, self.model, best, order, words.relevances)
+        known = relevance(lists_left, self.question, self.model, scores, messages, order, worded, plain, self.answers)
+        each = relevances(
+            lists, scores, messages, self.question, self.model, best, order, words.relevances, self.answers
+        )
         return self.asked.adjust_relevances(known, without_value(each, self.asking))
 
 

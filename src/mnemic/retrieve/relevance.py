@@ -11,8 +11,8 @@ halves and its limits. Statements are judged by the same scale, messages of a co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
@@ -160,6 +160,31 @@ def measured_with(space: VectorSpace, question: Question) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAnswers:
+    """Relevances of the first memories, of which a judge has read whether they answer
+    (`mnemic.retrieve.answer_judgement`), recorded messages among them if `of_messages`.
+    """
+
+    relevances: Mapping[str, float] = field(default_factory=dict)
+    of_messages: bool = True
+
+    def __bool__(self) -> bool:
+        return bool(self.relevances)
+
+    def apply(self, found: Mapping[str, float], messages: Collection[str]) -> dict[str, float]:
+        """Return the relevances `found` with those that were read in their place: what was not resembles the question
+        less than they do.
+        """
+        least, apart = min(self.relevances.values()), () if self.of_messages else messages
+        return {
+            one: self.relevances.get(one, share if one in apart else min(share, least)) for one, share in found.items()
+        }
+
+
+NOT_READ = ReadAnswers()
+
+
+@dataclass(frozen=True, slots=True)
 class RelevanceModel:
     """The scale of one search: by the model of the vectors, the number of memories and the words of the query."""
 
@@ -217,6 +242,7 @@ def relevances(
     best: int | None = None,
     order: Sequence[str] | None = None,
     judged: Mapping[str, float] = NOTHING,
+    answers: ReadAnswers = NOT_READ,
 ) -> dict[str, float]:
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
     be judged (`RelevanceModel`).
@@ -224,16 +250,13 @@ def relevances(
     It is at least `RELATED` if the query spells the memory's key, or if it answers according to the graph. `signals`
     are those of the messages, which have a separate scale; only the `best` first messages are judged. `order`: the
     memories, best first, if they are in order already. `judged`: statements that were read
-    (`mnemic.retrieve.content_judgement`).
+    (`mnemic.retrieve.content_judgement`). `answers`: what a judge has read.
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
     judged = _by_words(gauge, lists, model, {one: share for one, share in judged.items() if one in scores})
-    if judged and model == DEFAULT_MODEL:  # the first were read: the others resemble the question less
-        least = min(judged.values())
-        found = {one: min(share, least) for one, share in found.items()}
     found |= judged
     if signals:
         likened = DEFAULT_MODEL if model in _LIKE_THE_DEFAULT else model
@@ -243,6 +266,8 @@ def relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
+    if answers:
+        found = answers.apply(found, signals)
     for memory_id in _members(lists):
         if memory_id in found and memory_id not in signals:
             found[memory_id] = max(found[memory_id], A_MEMBER)
@@ -261,25 +286,29 @@ def relevance(
     order: Sequence[str] | None = None,
     judged: Mapping[str, float] = NOTHING,
     plain_chat: bool = False,
+    answers: ReadAnswers = NOT_READ,
 ) -> float | None:
     """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged
     (`RelevanceModel`).
 
     `scores` and `signals` of the messages show whether they concern the person in question; `order` and `judged`: as in
-    `relevances`. Of statements that were read the best decides, and cosines and words only of messages. `plain_chat`:
-    the messages are in the language of the question, English.
+    `relevances`. Of statements that were read the best decides, and cosines and words only of messages; of `answers`
+    the best, and of messages only if none was read. `plain_chat`: the messages are in the language of the question,
+    English.
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
         return None
-    if plain_chat and model == ANOTHER_MODEL:
+    if answers.of_messages and answers:
+        known = 0.0
+    elif plain_chat and model == ANOTHER_MODEL:
         said = _known_relevance(gauge.for_numbers_only(), lists, lambda one: one.memory_id in signals)
         known = max(said, _known_relevance(gauge, lists, lambda one: one.memory_id not in signals))
     else:
-        known = _known_relevance(gauge, lists, (lambda one: one.memory_id in signals) if judged else None)
+        known = _known_relevance(gauge, lists, (lambda one: one.memory_id in signals) if judged or answers else None)
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
-    known = max(known, *_by_words(gauge, lists, model, judged).values()) if judged else known
+    known = max((known, *_by_words(gauge, lists, model, judged).values(), *answers.relevances.values()))
     if known < A_MEMBER and any(one not in signals for one in _members(lists)):
         known = A_MEMBER  # the relevance of a hit is known: a search that abstained with it would contradict itself
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID

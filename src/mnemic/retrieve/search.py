@@ -30,7 +30,7 @@ from mnemic.retrieve.answer_judgement import (
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
-from mnemic.retrieve.content_judgement import READ, ContentJudgement, EverydayWords
+from mnemic.retrieve.content_judgement import READ, ContentJudgement, asks_for_questions
 from mnemic.retrieve.data_filter import DataIndex, filter_ids
 from mnemic.retrieve.fusion import UNREAD, Weights, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.graph_neighbourhood import GRAPH, NEAR, Neighbourhood, visible_neighbours
@@ -41,9 +41,17 @@ from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.optional_backends import INDEX, ExternalSearch, keep_accepted
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import FirstLists, QueryEmbedding, ReadDecisions, SpeakerCache, decisions_now, first_read
-from mnemic.retrieve.question import Question
+from mnemic.retrieve.question import ROLES, Question
 from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
-from mnemic.retrieve.relevance import DEFAULT_MODEL, NO_MODEL, NOTHING, RELATED, RelevanceModel, measured_with
+from mnemic.retrieve.relevance import (
+    DEFAULT_MODEL,
+    NO_MODEL,
+    NOTHING,
+    RELATED,
+    ReadAnswers,
+    RelevanceModel,
+    measured_with,
+)
 from mnemic.retrieve.result_assembly import (
     NO_MEMORIES,
     NO_SIGNALS,
@@ -397,25 +405,33 @@ class Searcher:
 
     def _judge_of(self, search: ParsedSearch) -> JudgesAnswers | None:
         """Return the embedder if it judges answers to the query: a question in its language. What happened in a period,
-        and what was true at an earlier time, is told by the times of statements, which the judge does not read.
+        and what was true at an earlier time, is told by the times of statements, which the judge does not read; neither
+        does it read questions.
         """
         judge, question = self.embedder, search.question
         if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
             return None
         of_a_time = search.past is not None or asks_for_events(question)
-        return judge if is_question(question.text) and not of_a_time else None
+        of_statements = not (of_a_time or asks_for_questions(question.text))
+        return judge if is_question(question.text) and of_statements else None
 
     async def _judge_answers(
         self, judge: JudgesAnswers, search: ParsedSearch, weighed: WeighedMemories, deadline: Deadline | None
     ) -> WeighedMemories:
-        """Return the memories with the first statements judged, and in the order of the judgement."""
+        """Return the memories with the first of them judged, and in the order of the judgement."""
         ranked, said = weighed.ranked, weighed.said
         gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
         if gauge is None or said.asked.about:
             return weighed  # of attributes whose statements are known, the rules tell which holds
         # What relations lead to answers only with what lies between, which the judge does not read.
         reached = {one for name in (GRAPH, NEAR) for one, _ in ranked.lists.get(name, ())}
-        statements = {one: each for one, each in ranked.read.items() if each.category != MESSAGE_CATEGORY}
+        # "I" is the asker in what is read: the messages of somebody that the question names say it of that person.
+        of_messages = not search.question.speakers - ROLES
+        statements = {
+            one: each
+            for one, each in ranked.read.items()
+            if one not in said.asking and (of_messages or each.category != MESSAGE_CATEGORY)
+        }
         alike = gauge.relevances(ranked.lists, statements)
         order = [one for one in best_first(ranked.scores) if one not in reached]
         try:
@@ -425,9 +441,10 @@ class Searcher:
             return weighed
         if not judged:
             return weighed
-        said = replace(said, words=EverydayWords({one: alike[one] for one in reached & alike.keys()} | judged))
-        answers = {one: share for one, share in judged.items() if share >= RELATED}
-        moves = {**ranked.moves, JUDGE: ScoreShift(dict.fromkeys(answers, 0.0), answers)}
+        answers = ReadAnswers({one: alike[one] for one in reached & alike.keys()} | judged, of_messages)
+        said = replace(said, answers=answers)
+        likely = {one: share for one, share in judged.items() if share >= RELATED}
+        moves = {**ranked.moves, JUDGE: ScoreShift(dict.fromkeys(likely, 0.0), likely)}
         ordered = in_judged_order(ranked.scores, judged)
         return replace(weighed, said=said, ranked=replace(ranked, scores=ordered, moves=moves))
 

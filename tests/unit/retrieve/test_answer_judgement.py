@@ -12,7 +12,7 @@ from mnemic.errors import EmbedderFailed
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.answer_judgement import ANSWERED, FIRST, MOST, in_judged_order, judge_answers
 from mnemic.stores.in_memory_store import InProcessStore
-from mnemic.types import Actor, Deadline
+from mnemic.types import Actor, Deadline, Message
 
 EVA = Actor(user="eva")
 TOLD = (
@@ -171,3 +171,41 @@ def test_the_judged_change_places_among_themselves_alone() -> None:
     scores = {"first": 0.9, "unread": 0.8, "second": 0.4}
     assert in_judged_order(scores, {"first": 0.1, "second": 0.7}) == {"first": 0.4, "unread": 0.8, "second": 0.9}
     assert in_judged_order(scores, {}) == scores
+
+
+RECORDED = (
+    "I live in Ghent with my landlady.",
+    "My landlady plays the cello at weekends.",
+    "Work was long today, two meetings and a broken printer.",
+)
+
+
+@asynccontextmanager
+async def recorded(texts: Sequence[str]) -> AsyncIterator[MemoryEngine]:
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder()) as engine:
+        await engine.record([Message(role="user", content=text, session="s") for text in texts], actor=EVA)
+        yield engine
+
+
+async def test_what_was_only_said_in_a_chat_does_not_answer_for_another_attribute() -> None:
+    async with recorded(RECORDED) as engine:
+        near = await engine.search("What is my landlady's phone number?", actor=EVA)
+        right = await engine.search("Which instrument does my landlady play?", actor=EVA)
+    assert near.abstains
+    assert right.hits[0].memory.content == RECORDED[1]
+    assert not right.abstains
+    assert right.hits[0].relevance == right.relevance
+
+
+async def test_the_sentence_of_a_long_message_that_answers_is_read() -> None:
+    long = (
+        "Sorry that I write so late, the whole afternoon went by with boxes and with people who wanted something. "
+        "At noon the lift broke down again. The harpsichord was tuned by Mr Abelard. "
+        "Tomorrow the painters come, and after that it should at last be quieter."
+    )
+    async with recorded([long, *RECORDED]) as engine:
+        right = await engine.search("Who tuned the harpsichord?", actor=EVA)
+        near = await engine.search("What colour is the harpsichord?", actor=EVA)
+    assert right.hits[0].memory.content == long
+    assert not right.abstains
+    assert near.abstains

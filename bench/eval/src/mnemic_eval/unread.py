@@ -8,6 +8,7 @@ reported; `per_question` writes the single questions to a file.
   often the first hit of an answered question has a higher relevance than that of a near, or far, one; `hit@1`,
   `hit@3`; `withheld`: what `context` would show lacks every answer, `withheld_first` although the search has one first;
   `near_shown` and `far_shown`: `context` shows something.
+- `near_far_recorded`: the same, recorded as dated messages instead of added as statements.
 - `newer`: a statement, and a later one that makes it old, among 15 others. `right_first`: the newer one is the first
   hit; `stale_before_new`: the older one precedes it, or the newer one is absent. `controls_right_first`: of two
   statements that are both true, the one that is asked for, the earlier, is the first hit.
@@ -106,7 +107,9 @@ async def _measure_sets(read: Mapping[str, Sequence[Item]], options: EvalOptions
             for place, item in enumerate(items, start=1):
                 user = f"{name}-{item['id']}"
                 if name.startswith("near_far"):
-                    rows += [{"set": name, **row} for row in await _ask_person(item, open_manager(user))]
+                    for told, recorded in ((name, False), (f"{name}_recorded", True)):
+                        manager = open_manager(f"{told}-{item['id']}")
+                        rows += [{"set": told, **row} for row in await _ask_person(item, manager, recorded=recorded)]
                 elif name.startswith("newer"):
                     for told, recorded in ((name, False), (f"{name}_recorded", True)):
                         manager = open_manager(f"{told}-{item['id']}")
@@ -126,10 +129,26 @@ async def _managers() -> AsyncIterator[Manager]:
             yield lambda user: AsyncMemoryManager(user, settings=settings, engine=engine)
 
 
-async def _ask_person(person: Item, manager: AsyncMemoryManager) -> list[Item]:
-    told = Told(manager)
-    for one in person["statements"]:
-        told.keep(one["id"], await manager.add(one["text"]))
+async def _ask_person(person: Item, manager: AsyncMemoryManager, *, recorded: bool) -> list[Item]:
+    told, now = Told(manager), manager.engine.clock.now()
+    said = person["statements"]
+    if recorded:
+        days = [2 * (len(said) - place) for place in range(len(said))]
+        messages = [
+            Message(
+                role="user",
+                content=one["text"],
+                message_id=one["id"],
+                session=f"{day // 8}",
+                sent_at=now - timedelta(day),
+            )
+            for one, day in zip(said, days, strict=True)
+        ]
+        for message, receipt in zip(messages, await manager.record(messages), strict=True):
+            told.keep(str(message.message_id), receipt)
+    else:
+        for one in said:
+            told.keep(one["id"], await manager.add(one["text"]))
     rows = []
     for question in person["questions"]:
         wanted = set(question["answers"])

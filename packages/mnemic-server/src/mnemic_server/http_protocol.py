@@ -8,6 +8,7 @@ timeout for a header, a body or a slow reader, and its only limit on connections
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from http import HTTPStatus
 from typing import Any
@@ -28,6 +29,13 @@ SAID_ONCE = frozenset({b"authorization", b"content-type", b"host", b"origin"})
 """Headers that security checks depend on. A request that repeats one of them is refused."""
 
 
+def is_no_upgrade(record: logging.LogRecord) -> bool:
+    """Return False for the server's lines about a request to upgrade the protocol: it is answered over HTTP/1.1, and
+    anybody could fill the log with them.
+    """
+    return not record.getMessage().startswith(("Unsupported upgrade request", "No supported WebSocket library"))
+
+
 class Protocol(HttpToolsProtocol):
     """One connection. A head of more than `HEAD_BYTES` is answered with 400, a head or body that takes too long with
     408, and the connection closed.
@@ -37,6 +45,7 @@ class Protocol(HttpToolsProtocol):
         super().__init__(*arguments, **named)
         # No route uses WebSocket, and an upgraded connection would be counted for ever.
         self.ws_protocol_class = None
+        self.logger.addFilter(is_no_upgrade)
         self._kept = Connections() if kept is None else kept
         self._head = 0
         self._untold = 0
@@ -76,9 +85,6 @@ class Protocol(HttpToolsProtocol):
         super().data_received(data)
         if self._untold > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("Request head too large.")
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Log nothing: a request to upgrade the protocol is answered over HTTP/1.1."""
 
     def on_message_begin(self) -> None:
         """Start the timeout and the counts of a request."""

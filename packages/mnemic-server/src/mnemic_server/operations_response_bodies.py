@@ -251,6 +251,11 @@ class PolicyResponse(ResponseBody):
     fixed_kinds: list[str]
     judged: bool
     on_model_failure: str
+    on_refuted: str
+    sensitive_words: list[str]
+    keep_messages: bool
+    keep_turns: bool | None
+    operators_read_turns: bool
     grant: dict[str, JsonValue]
     budget: dict[str, JsonValue]
     limits: dict[str, JsonValue]

@@ -56,7 +56,7 @@ def requests_in(listed: Iterable[Any]) -> Requests:
 async def timed(store: Path, **settings: str) -> AsyncIterator[tuple[MemoryEngine, Callable[[datetime], None]]]:
     """An engine, and what sets its clock on."""
     clock = ManualClock()
-    async with build_engine(Settings(store=str(store), **settings), clock=clock) as engine:
+    async with build_engine(Settings.load(store=str(store), **settings), clock=clock) as engine:
         yield engine, lambda at: clock.advance(at - clock.now()) and None
 
 
@@ -131,7 +131,7 @@ async def recorded(store: Path) -> AsyncIterator[Say]:
 
 @asynccontextmanager
 async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
-    async with build_engine(Settings(store=str(store))) as engine:
+    async with build_engine(Settings.load(store=str(store))) as engine:
 
         async def say(text: str, at: datetime) -> Requests:
             return (await engine.run(message=message(text, at), actor=ANA, goal="Answer in one sentence.")).asked

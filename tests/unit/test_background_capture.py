@@ -21,6 +21,7 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract.layered_extractor import LayeredExtractor
 from mnemic.extract.model_extractor import ModelExtractor
+from mnemic.inject.token_count import estimated_tokens
 from mnemic.language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic.maintenance.background_capture import MAX_TRIES, BackgroundCapture, Lease, messages_of, waiting
 from mnemic.models.openai_completer import OpenAICompleter
@@ -428,6 +429,29 @@ async def test_turns_of_a_chat_that_come_one_after_another_share_a_call(tmp_path
             assert len(server.requests) == 1
             assert await waiting(engine.store, "default") == []
             await memory.later.stop()
+
+
+ANSWER = """That sounds like a good plan, and I am happy to help with it. We could start with a short list of what you
+need, then look at the times that suit you best, and put off the rest until later in the week. Shall I write that down
+for you now, or would you rather wait until everybody has said what they think of it?"""
+
+
+async def test_a_turn_of_an_ordinary_chat_costs_at_most_250_tokens_in_the_background(tmp_path: Path) -> None:
+    with ScriptedModelServer(lambda _: Reply(content='{"items": []}')) as server:
+        named = {"model": "scripted", "model_url": server.base_url, "api_key": "test"}
+        async with build_engine(Settings.load(store=str(tmp_path / "m.db"), **named)) as engine:
+            for number in range(10):
+                await engine.add(f"The user keeps item number {number} in the cupboard beside the window.", actor=ANA)
+            memory = TurnMemory(engine, ANA)
+            for number in range(12):
+                said_now = f"On day {number} I teach pottery to children at the library from four until about six."
+                await memory.capture(said_now, answer=ANSWER)
+            assert memory.later is not None
+            await memory.later.wait_until_read()
+            await memory.later.stop()
+    (request,) = server.requests
+    prompt = [one["content"] for one in request.body["messages"]]
+    assert sum(map(estimated_tokens, prompt)) / 12 <= 250
 
 
 @pytest.mark.parametrize(

@@ -414,6 +414,21 @@ def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) ->
         assert list(mona.export()) == []
 
 
+def test_recorded_messages_are_read_again_at_a_service_and_the_change_is_taken_back(served: Served) -> None:
+    key = served.key("reader", "writer", "subject", user="rita")
+    with MemoryManager("rita", store=served.address, api_key=key) as rita:
+        rita.record([{"role": "user", "content": "I am vegetarian.", "timestamp": "2026-03-02T09:00:00Z"}])
+        shown = rita.reread(dry_run=True)
+        assert [(one.change, one.content) for one in shown.differences] == [("added", "vegetarian")]
+        assert (shown.messages, shown.left, shown.run_id) == (1, 0, None)
+        assert rita.reread(limit=1, since=datetime(2026, 4, 1, tzinfo=UTC)).messages == 0
+        done = rita.reread()
+        assert done.run_id is not None
+        assert [one.content for one in rita.list() if one.key == "diet"] == ["vegetarian"]
+        assert rita.undo_reread(done.run_id) == 1
+        assert [one.content for one in rita.list() if one.key == "diet"] == []
+
+
 def test_episodes_and_entities(memory: Any) -> None:
     steps = [{"action": "call", "result": "nobody", "ok": False}, {"action": "book online", "ok": True}]
     memory.episodic.record("Rent a boat", steps, outcome="success")

@@ -101,10 +101,25 @@ class Mutation:
 
     @classmethod
     def removal(
-        cls, memory: Memory, action: str | None, *, actor: Actor, at: datetime, silent: bool = False
+        cls,
+        memory: Memory,
+        action: str | None,
+        *,
+        actor: Actor,
+        at: datetime,
+        detail: Mapping[str, JsonValue] | None = None,
+        silent: bool = False,
     ) -> Mutation:
         """Return the mutation that deletes `memory` with all its versions."""
-        return cls(tenant=memory.scope.tenant, at=at, actor=actor.user, action=action, remove=memory, silent=silent)
+        return cls(
+            tenant=memory.scope.tenant,
+            at=at,
+            actor=actor.user,
+            action=action,
+            detail=detail or {},
+            remove=memory,
+            silent=silent,
+        )
 
     @classmethod
     def line(

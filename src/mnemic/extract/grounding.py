@@ -8,9 +8,11 @@ nothing else. A candidate that cannot be shown to the user in their own words is
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.language.sentences.clauses import clause_around
+from mnemic.language.text.normalise import canonical_value
 from mnemic.language.text.pattern import Pattern
 from mnemic.types import Candidate, Message
 
@@ -37,6 +39,16 @@ def ground(candidate: Candidate, message: Message) -> Candidate | None:
     if span is None:
         return None
     return replace(candidate, source=replace(candidate.source, quote=message.content[span[0] : span[1]], span=span))
+
+
+def says_again(text: str, mine: Sequence[int] | None, theirs: Sequence[int] | None) -> bool:
+    """Return True if the words at `mine` in a message are those at `theirs`, a part of them, or repeat them elsewhere;
+    also if one of the places is not known.
+    """
+    if mine is None or theirs is None or (mine[0] < theirs[1] and theirs[0] < mine[1]):
+        return True
+    said, before = (f" {' '.join(_WORD.findall(canonical_value(text[first:end])))} " for first, end in (mine, theirs))
+    return before in said or said in before
 
 
 class NormalisedText:

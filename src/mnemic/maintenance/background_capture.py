@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import re
 import weakref
 from bisect import bisect_right
 from collections import Counter
@@ -32,6 +31,7 @@ from mnemic.dispatch import Watchers
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
+from mnemic.extract.grounding import says_again
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.messages import is_recorded, recorded_message
 from mnemic.extract.model_extractor import windows
@@ -192,7 +192,6 @@ MAX_TRIES = 8
 """Failed tries, while other messages could be read, after which a message is given up."""
 FIRST_REST, LONGEST_REST = timedelta(minutes=1), timedelta(hours=6)
 """Rest of a message after its first failure, doubled with each, and the longest."""
-_WORD = re.compile(r"\w+")
 _OUTAGE = 2
 """Failures in a row, of an early and of the newest window, that mean an outage."""
 
@@ -529,14 +528,9 @@ def _is_of(one: Candidate, memory: Memory | None, place: Sequence[int] | None, t
     """Return True if a candidate is read in the words of a memory that a person has touched, in their repetition, or
     holds its key. `memory` is None if it was forgotten; `place`: where its words stand in the message `text`.
     """
-    mine = one.source.span
-    if place is None or mine is None:
-        return True
-    first, end = place
-    told, quoted = _words(text[first:end]), _words(text[mine[0] : mine[1]])
-    if (mine[0] < end and first < mine[1]) or told in quoted or quoted in told:
-        return True
-    return memory is not None and one.key is not None and one.key == memory.key
+    return says_again(text, one.source.span, place) or (
+        memory is not None and one.key is not None and one.key == memory.key
+    )
 
 
 def _without_told(found: Extraction, before: Extraction, written: Sequence[Memory]) -> Extraction:
@@ -556,10 +550,6 @@ def _is_labelled(one: Candidate, memory: Memory) -> bool:
 
 def _says(memory: Memory) -> str:
     return canonical_value(memory.content)
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(canonical_value(text)))} "
 
 
 def _touch(memory: Memory, one: Candidate) -> bool:

@@ -2,8 +2,8 @@
 
 The messages are read in their order into a store of their own, and what lies there in the end is compared with what is
 remembered: memories to add, to label anew, to end and to reopen. What a person has added, corrected or decided stays as
-it is, and nothing is added of messages beside which a person has forgotten something. An application is one change,
-which `undo_reread` takes back.
+it is, and nothing is added of words whose memory a person has forgotten. An application is one change, which
+`undo_reread` takes back.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, KeyNotAllowed, ModelFailed
+from mnemic.extract.grounding import says_again
 from mnemic.extract.messages import recorded_message
 from mnemic.language.text.normalise import canonical_value
 from mnemic.policy.limits import Limits
@@ -41,7 +42,7 @@ ACTION = "reread"
 AT_ONCE = 12
 """Messages read in one call of a model."""
 BESIDE = timedelta(minutes=5)
-"""Time around a forgotten memory's first writing in which the message lies that it was read of."""
+"""Time around a forgotten memory's first writing in which the message lies that it was read in."""
 _OF_READING = frozenset({"created", "refreshed", "superseded", "linked"})
 """Actions of audit lines about what was said, first or again, with labels or an end by later words."""
 _PRESENT = frozenset({Status.ACTIVE, Status.SUPERSEDED, Status.REJECTED, Status.PENDING_REVIEW, Status.EXPIRED})
@@ -151,6 +152,14 @@ async def undo_reread(engine: MemoryEngine, run_id: str, *, actor: Actor) -> int
 
 
 @dataclass(frozen=True, slots=True)
+class _Forgotten:
+    """A forgotten memory that was read in a message: when it was written, and where its words stood."""
+
+    at: datetime
+    span: Sequence[int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """The differences, each with the memory of the reading, or the present one, that it is about."""
 
@@ -234,25 +243,28 @@ def _is_earlier(one: Memory, since: datetime | None) -> bool:
     return since is not None and one.happened_at < since and one.status is Status.ACTIVE
 
 
-async def _touched(engine: MemoryEngine, actor: Actor) -> tuple[list[datetime], frozenset[str]]:
-    """Return when the memories were written that the actor has forgotten, and those that were changed by other than
-    reading what was said.
+async def _touched(engine: MemoryEngine, actor: Actor) -> tuple[list[_Forgotten], frozenset[str]]:
+    """Return what the actor has forgotten of what was read in messages, and the memories that were changed by other
+    than reading what was said.
     """
     lines: list[AuditEvent] = []
     after = 0
     while page := await engine.store.audit(actor.tenant, after=after):
         lines += page
         after = page[-1].sequence
-    gone = {one.memory_id for one in lines if one.action == "forgotten"}
+    gone: dict[str | None, Any] = {
+        one.memory_id: one.detail["span"] for one in lines if one.action == "forgotten" and "span" in one.detail
+    }
     changed = frozenset(one.memory_id for one in lines if one.memory_id and one.action not in _OF_READING)
-    return [one.at for one in lines if one.action == "created" and one.memory_id in gone], changed
+    made = [one for one in lines if one.action == "created" and one.memory_id in gone]
+    return [_Forgotten(one.at, gone[one.memory_id]) for one in made], changed
 
 
 def _compare(
     facts: Sequence[Memory],
     found: Sequence[Memory],
     words: Sequence[Memory],
-    touched: Sequence[datetime],
+    touched: Sequence[_Forgotten],
     changed: Collection[str],
 ) -> _Plan:
     by_words: dict[str, list[Memory]] = {}
@@ -267,7 +279,7 @@ def _compare(
             continue
         difference, memory = step
         if difference.memory_id is None:
-            stays = _is_beside_forgotten(read, words, touched) or not all(
+            stays = _is_forgotten(read, words, touched) or not all(
                 _is_as_read(one, facts, changed) for one in _holders(read, facts)
             )
         else:
@@ -322,10 +334,14 @@ def _is_as_read(memory: Memory, facts: Sequence[Memory], changed: Collection[str
     return memory.memory_id not in changed and all(one.source.quote is not None for one in read)
 
 
-def _is_beside_forgotten(read: Memory, words: Sequence[Memory], touched: Sequence[datetime]) -> bool:
-    """Return True if a person has forgotten something that was written about when the message was recorded."""
+def _is_forgotten(read: Memory, words: Sequence[Memory], touched: Sequence[_Forgotten]) -> bool:
+    """Return True if a memory is read in words of which a person has forgotten the memory, or in their repetition."""
     said = [one for one in words if read.source.quote and read.source.quote in one.content]
-    return any(abs(one.created_at - at) <= BESIDE for one in said for at in touched)
+    return any(
+        abs(one.created_at - gone.at) <= BESIDE and says_again(one.content, read.source.span, gone.span)
+        for one in said
+        for gone in touched
+    )
 
 
 def _canonical(one: Memory) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from mnemic.ports import Reads, RecordStore, Snapshot
-from mnemic.types import Actor, Kind, Memory, Scope, Status, Where
+from mnemic.types import Actor, JsonValue, Kind, Memory, Scope, Status, Where
 from mnemic.unit_of_work import Mutation, Unit, commit
 
 SUMMARY, PROFILE, REFLECTION, PORTRAIT = "summary", "profile", "reflection", "portrait"
@@ -72,8 +72,12 @@ async def delete_memories(store: RecordStore, memories: Sequence[Memory], *, by:
 
 
 async def remove(unit: Unit, memory: Memory, *, by: Actor, now: datetime) -> bool:
-    """Delete the memory with all its versions; the deletion stays in the audit. False if it was gone already."""
-    return await unit.apply(Mutation.removal(memory, "forgotten", actor=by, at=now))
+    """Delete the memory with all its versions; False if it was gone already. The deletion stays in the audit, for one
+    that was read in a message with the place of its words, so that who reads the message again leaves these alone.
+    """
+    place = memory.source.span
+    detail: dict[str, JsonValue] = {} if memory.source.quote is None else {"span": place and list(place)}
+    return await unit.apply(Mutation.removal(memory, "forgotten", actor=by, at=now, detail=detail))
 
 
 async def present(tx: Reads, scope: Scope, memory_ids: Iterable[str]) -> bool:

@@ -13,7 +13,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, ModelUnavailable
 from mnemic.extract import Extraction
+from mnemic.extract.grounding import ground
 from mnemic.extract.rule_extractor import RuleExtractor
+from mnemic.maintenance.background_capture import BackgroundCapture
 from mnemic.maintenance.reread import RereadReport, reread, undo_reread
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -49,6 +51,18 @@ class Whole:
         source = Source(origin=message.origin, session=message.session, quote=message.content)
         one = Candidate(content=message.content, source=source, occurred_at=message.sent_at, **self.labels)
         return Extraction(candidates=(one,), cost=Cost(calls=1, input_tokens=30, output_tokens=5))
+
+
+class Only:
+    """A reader that finds these words alone."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
+        source = Source(origin=message.origin, session=message.session, quote=self.words)
+        one = ground(Candidate(content=self.words, source=source, occurred_at=message.sent_at), message)
+        return Extraction(candidates=() if one is None else (one,))
 
 
 @asynccontextmanager
@@ -177,6 +191,28 @@ async def test_what_a_person_forgot_does_not_come_back() -> None:
         done = await reread(engine, actor=ANA, extractor=Whole(), dry_run=False)
         assert (changes(done), done.protected) == ([], 1)
         assert await held(engine) == set()
+
+
+async def test_what_stands_beside_forgotten_words_in_a_message_is_added() -> None:
+    text = "I am vegetarian. My sister Ruth lives in Turin."
+    async with engine_with(Only("I am vegetarian.")) as engine:
+        await told(engine, said(text))
+        (diet,) = [one for one in await engine.list(actor=ANA) if one.category != "message"]
+        await engine.forget(diet.memory_id, actor=ANA)
+        done = await reread(engine, actor=ANA, extractor=RuleExtractor(), dry_run=False)
+        assert (changes(done), done.protected) == ([("added", "My sister Ruth lives in Turin.")], 1)
+
+
+async def test_assistants_words_that_the_background_reader_deleted_are_nothing_that_a_person_forgot() -> None:
+    async with engine_with(Only("I am vegetarian.")) as engine:
+        later = BackgroundCapture(engine, gathering_seconds=3600)
+        question = Message(role="assistant", content="Do you eat meat?", session="s1", sent_at=AT)
+        await later.put(said("I am vegetarian. My sister Ruth lives in Turin."), actor=ANA, before=[question])
+        assert await later.read() == 2
+        await later.stop()
+        done = await reread(engine, actor=ANA, extractor=RuleExtractor())
+        assert ("added", "My sister Ruth lives in Turin.") in changes(done)
+        assert done.protected == 0
 
 
 async def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -137,10 +137,11 @@ def check_answer(raw: object) -> CheckedAnswer:
     """Return the answer in a model's `{"answer", "used_memory_keys"}`. Whether it cites rightly is the audit's
     question, not this one's.
 
-    Raises ModelInvalidSchema (`llm_invalid_schema`) for another shape, ModelEmpty (`llm_empty`) for a blank answer.
+    Raises ModelInvalidJson (`llm_invalid_json`) if it is no object, ModelInvalidSchema (`llm_invalid_schema`) for an
+    object of another shape, ModelEmpty (`llm_empty`) for a blank answer.
     """
     if not isinstance(raw, Mapping):
-        raise ModelInvalidSchema(hint="not an object")
+        raise ModelInvalidJson(hint="not an object")
     answer, keys = raw.get("answer"), raw.get("used_memory_keys")
     if not isinstance(answer, str):
         raise ModelInvalidSchema(hint="answer is not text")

@@ -334,8 +334,6 @@ class TestAnswer:
     @pytest.mark.parametrize(
         "raw",
         [
-            None,
-            [],
             {},
             {"answer": 5, "used_memory_keys": []},
             {"answer": "Done."},
@@ -349,6 +347,12 @@ class TestAnswer:
         with pytest.raises(ModelInvalidSchema) as failed:
             check_answer(raw)
         assert failed.value.reason == "llm_invalid_schema"
+
+    @pytest.mark.parametrize("raw", [None, [], [{"answer": "Done.", "used_memory_keys": []}], "Done."])
+    def test_an_answer_that_is_no_object_is_refused(self, raw: object) -> None:
+        with pytest.raises(ModelInvalidJson) as failed:
+            check_answer(raw)
+        assert failed.value.reason == "llm_invalid_json"
 
     @pytest.mark.parametrize("text", ["", " \n", "\u200b"])
     def test_a_blank_answer_is_none(self, text: str) -> None:
@@ -501,7 +505,7 @@ def test_intents_of_any_shape_are_checked_or_stop_the_run(raw: object, policy: P
 
 @given(raw=anything)
 def test_answers_of_any_shape_are_checked_or_fail_typed(raw: object) -> None:
-    with pytest.raises((ModelInvalidSchema, ModelEmpty)):
+    with pytest.raises((ModelInvalidJson, ModelInvalidSchema, ModelEmpty)):
         check_answer(raw)
 
 

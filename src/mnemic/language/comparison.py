@@ -1329,11 +1329,14 @@ def differs_in_value(known: Known, new: str) -> Evidence | None:
     one, other = old.clauses[0], said.clauses[0]
     mine, theirs = one.meaning, other.meaning - _cue_stems(other)
     gone, come = mine - theirs, theirs - mine
-    if not (len(gone) == len(come) == 1 and (mine & theirs) - other.verbs):
+    if not (gone and len(gone) == len(come) and (mine & theirs) - other.verbs):
         return None
-    sorts = {_sort_of(stem, one) for stem in gone} | {_sort_of(stem, other) for stem in come}
+    # "3 Elm Street", "7 Oak Road": of a value of several words, all of them stand after the verb.
+    if len(gone | come) > MAX_OPPOSED and not (_follow_verb(gone, one) and _follow_verb(come, other)):
+        return None
+    sorts, others = {_sort_of(stem, one) for stem in gone}, {_sort_of(stem, other) for stem in come}
     first, second = one.subject, other.subject
-    if None in sorts or len(sorts) != 1 or first is None or second is None or first.stems != second.stems:
+    if None in sorts or sorts != others or first is None or second is None or first.stems != second.stems:
         return None
     if not first.stems.isdisjoint(gone) or _past(one) or _past(other):
         return None

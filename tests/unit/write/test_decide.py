@@ -234,6 +234,8 @@ async def test_a_correction_in_another_talk_replaces_nothing(blind: Any) -> None
     [
         ("I live in Bonn.", "I live in Kiel."),
         ("My flight is on 12 May.", "My flight is on 19 May."),
+        ("My flight is on 12 May at 9.", "My flight is on 19 May at 10."),
+        ("My address is 3 Elm Street.", "My address is 7 Oak Road."),
         ("My dog is called Rex.", "My dog is called Max."),
         ("Meine Bestellnummer ist A-17.", "Meine Bestellnummer ist A-18."),
     ],
@@ -250,6 +252,7 @@ async def test_the_receipt_says_beside_which_statement_another_is_kept(blind: An
     [
         ("My sister is called Ana.", "My dog is called Max."),
         ("Ticket 17: paper jam", "Ticket 18: paper jam"),
+        ("The meeting on Monday is in room 3.", "The meeting on Tuesday is in room 5."),
         ("I walked 30 minutes.", "I walked 45 minutes."),
     ],
 )

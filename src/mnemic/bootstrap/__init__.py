@@ -47,9 +47,11 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.policy_file import PolicyBundle
 from mnemic.policy.proposal_check import parse_json
+from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.model_breakers import BreakingCompleter
 from mnemic.providers.plain_functions import FunctionCompleter, completer_from, embedder_from, reranker_from
 from mnemic.providers.retrying import RetryingCompleter
+from mnemic.retrieve.answer_judgement import judges
 from mnemic.runtime.clock import SystemClock
 from mnemic.tracing import MemorySpans
 from mnemic.write.draft import WriteRules
@@ -136,6 +138,7 @@ def build_engine(
         middleware=build_middleware(bundle, models.get("completer")),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
+        answers=None if judges(vectors) else MiniLmEmbedder(threads=settings.embedder_threads),
         files=_file_reader(settings, models.get("completer")),
         **models,
     )

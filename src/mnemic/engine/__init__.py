@@ -105,7 +105,16 @@ if TYPE_CHECKING:
     from mnemic.maintenance.reveal import RevealResult
     from mnemic.maintenance.review import PendingReview
     from mnemic.maintenance.undo import UndoReceipt
-    from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
+    from mnemic.ports import (
+        Clock,
+        Completer,
+        Embedder,
+        JudgesAnswers,
+        Keyring,
+        RecordStore,
+        Reranker,
+        SessionStore,
+    )
     from mnemic.ports.further_stores import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.requests import Run
@@ -175,6 +184,7 @@ class MemoryEngine:
         max_tokens: int | None = None,
         tokenizer: Any = None,
         reranker: Reranker | None = None,
+        answers: JudgesAnswers | None = None,
         projections: Sequence[Projection] = (),
         files: FileReader | None = None,
     ) -> None:
@@ -187,6 +197,7 @@ class MemoryEngine:
         parts["redactor"] = Redactor.under(self.redaction)
         self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
+        self._answers = answers
         self.rules = Rules(**_without_none(policy=policy, grant=grant, budget=budget, limits=limits))
         self.watchers, self._files = Watchers(), files or FileReader()
         self.dispatcher = self._build_dispatcher((*middleware, self.watchers))
@@ -215,7 +226,7 @@ class MemoryEngine:
         found: dict[str, Any] = {"elsewhere": SearchIndexAdapter.from_projections(self._projections, self.clock)}
         if self.graph is not None:
             found["surroundings"] = GraphNeighbourhood(self.graph, OptionalBackend(self.clock))
-        return found | {"reranker": self.reranker}
+        return found | {"reranker": self.reranker, "answers": self._answers}
 
     @cached_property
     def searcher(self) -> Searcher:
@@ -276,7 +287,7 @@ class MemoryEngine:
             await feed.projection.close()
         await self.store.close()
         await self.embedder.close()
-        for other in (self.graph, self.sessions, self.completer, self.reranker):
+        for other in (self.graph, self.sessions, self.completer, self.reranker, self._answers):
             if other is not None:
                 await other.close()
 

@@ -68,7 +68,9 @@ class EmbedsQueries(Protocol):
 
 @runtime_checkable
 class JudgesAnswers(Protocol):
-    """Optional capability of an embedder whose model can read a question and a statement together."""
+    """Optional capability of an embedder whose model can read a question and a statement together, and what stands
+    beside an embedder that cannot.
+    """
 
     async def judge_answers(
         self, question: str, statements: Sequence[str], *, deadline: Deadline | None = None
@@ -76,6 +78,9 @@ class JudgesAnswers(Protocol):
         """Return, for each statement, the natural logarithm of the odds that it answers the question. Raises
         EmbedderFailed as `embed` does.
         """
+
+    async def close(self) -> None:
+        """Release the model. May be called twice."""
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from math import exp, log
 from pkgutil import get_data
 
 from mnemic.language.questions.asks_only import asks_only
-from mnemic.language.questions.word_fields import asked_in, evidence, language_asked_in
+from mnemic.language.questions.word_fields import asked_in, evidence, is_in_english
 from mnemic.language.text.language import in_latin_letters, language_of
 from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
 from mnemic.retrieve.message_relevance import best_first
@@ -250,4 +250,4 @@ def _is_plain(question: Question, said: Sequence[Memory]) -> bool:
     foreign = sum(language_of(text) is not None or not in_latin_letters(text) for text in texts)
     if not texts or 2 * foreign >= len(texts):
         return False
-    return in_latin_letters(question.text) and language_asked_in(question.text) is None
+    return is_in_english(question.text)

@@ -184,6 +184,11 @@ class ReadAnswers:
 NOT_READ = ReadAnswers()
 
 
+def are_complete(lists: Mapping[str, Sequence[Scored]]) -> bool:
+    """Return True if there are memories and no list that tells whether anything is known has failed."""
+    return bool(lists.get("vector")) and lists.get("keyword") is not None
+
+
 @dataclass(frozen=True, slots=True)
 class RelevanceModel:
     """The scale of one search: by the model of the vectors, the number of memories and the words of the query."""
@@ -198,7 +203,7 @@ class RelevanceModel:
         if a list failed.
         """
         nearest = lists.get("vector")
-        if not nearest or lists.get("keyword") is None:
+        if not nearest or not are_complete(lists):
             return None
         # The list of meaning contains every memory of a scope this small, so its length is their number.
         few = len(nearest) < MIN_MEMORIES
@@ -254,7 +259,7 @@ def relevances(
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
-        return {}
+        return answers.apply(dict.fromkeys(scores, 1.0), ()) if answers else {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
     judged = _by_words(gauge, lists, model, {one: share for one, share in judged.items() if one in scores})
     found |= judged
@@ -298,7 +303,7 @@ def relevance(
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
-        return None
+        return max(answers.relevances.values()) if answers else None
     if answers.of_messages and answers:
         known = 0.0
     elif plain_chat and model == ANOTHER_MODEL:

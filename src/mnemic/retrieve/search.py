@@ -14,13 +14,15 @@ from typing import TypeGuard, TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.language.questions.small_talk import is_small_talk
-from mnemic.language.questions.word_fields import asked_in
+from mnemic.language.questions.word_fields import asked_in, is_in_english
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.record_store import one_moment
 from mnemic.retrieve.answer_judgement import (
+    ALIKE_READ,
     JUDGE,
     MAX_QUESTION_CHARS,
     in_judged_order,
+    is_foreign,
     is_question,
     judge_answers,
     judges,
@@ -50,6 +52,7 @@ from mnemic.retrieve.relevance import (
     RELATED,
     ReadAnswers,
     RelevanceModel,
+    are_complete,
     measured_with,
 )
 from mnemic.retrieve.result_assembly import (
@@ -103,7 +106,8 @@ class Searcher:
     search service (`elsewhere`) is queried with the vector before that read, which returns the current state of its
     hits. A failing list is named in `SearchResult.errors` and the others still answer; if all fail, the first failure
     is raised, so that an outage never looks like "nothing is known". A `reranker` reorders the best hits; if it fails,
-    it is named in `errors` and the order stays. `ranker` is the learned order of messages between people.
+    it is named in `errors` and the order stays. `ranker` is the learned order of messages between people. `answers`
+    judges answers if the embedder does not.
     """
 
     store: RecordStore
@@ -117,6 +121,7 @@ class Searcher:
     elsewhere: ExternalSearch | None = None
     reranker: Reranker | None = None
     ranker: Ranker | None = None
+    answers: JudgesAnswers | None = None
     spoken: SpeakerCache = field(default_factory=SpeakerCache, init=False, repr=False, compare=False)
     data: DataIndex = field(default_factory=DataIndex, init=False, repr=False, compare=False)
 
@@ -404,12 +409,12 @@ class Searcher:
         return await snapshot.get_many(list(wanted), scopes=search.where.scopes)
 
     def _judge_of(self, search: ParsedSearch) -> JudgesAnswers | None:
-        """Return the embedder if it judges answers to the query: a question in its language. What happened in a period,
-        and what was true at an earlier time, is told by the times of statements, which the judge does not read; neither
-        does it read questions.
+        """Return the judge of answers to the query if this is a question in English, its language. What happened in a
+        period, and what was true at an earlier time, is told by the times of statements, which the judge does not read;
+        neither does it read questions.
         """
-        judge, question = self.embedder, search.question
-        if not judges(judge) or measured_with(self.embedder.space, question) != DEFAULT_MODEL:
+        judge, question = self.embedder if judges(self.embedder) else self.answers, search.question
+        if judge is None or not is_in_english(question.text):
             return None
         of_a_time = search.past is not None or asks_for_events(question)
         of_statements = not (of_a_time or asks_for_questions(question.text))
@@ -420,8 +425,7 @@ class Searcher:
     ) -> WeighedMemories:
         """Return the memories with the first of them judged, and in the order of the judgement."""
         ranked, said = weighed.ranked, weighed.said
-        gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
-        if gauge is None or said.asked.about:
+        if not are_complete(ranked.lists) or said.asked.about:
             return weighed  # of attributes whose statements are known, the rules tell which holds
         # What relations lead to answers only with what lies between, which the judge does not read.
         reached = {one for name in (GRAPH, NEAR) for one, _ in ranked.lists.get(name, ())}
@@ -432,8 +436,13 @@ class Searcher:
             for one, each in ranked.read.items()
             if one not in said.asking and (of_messages or each.category != MESSAGE_CATEGORY)
         }
-        alike = gauge.relevances(ranked.lists, statements)
+        gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
+        alike = dict.fromkeys(statements, RELATED) if gauge is None else gauge.relevances(ranked.lists, statements)
         order = [one for one in best_first(ranked.scores) if one not in reached]
+        foreign = {one for one in order[:ALIKE_READ] if one in statements and is_foreign(statements[one].content)}
+        if gauge is None and foreign:
+            return weighed  # nothing tells how much they resemble the question
+        order = [one for one in order if one not in foreign]
         try:
             judged = await judge_answers(judge, search.question.text, order, statements, alike, deadline)
         except MnemicError as failure:
@@ -441,7 +450,7 @@ class Searcher:
             return weighed
         if not judged:
             return weighed
-        answers = ReadAnswers({one: alike[one] for one in reached & alike.keys()} | judged, of_messages)
+        answers = ReadAnswers({one: alike[one] for one in (reached | foreign) & alike.keys()} | judged, of_messages)
         said = replace(said, answers=answers)
         likely = {one: share for one, share in judged.items() if share >= RELATED}
         moves = {**ranked.moves, JUDGE: ScoreShift(dict.fromkeys(likely, 0.0), likely)}

@@ -7,11 +7,14 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.answer_judgement import ANSWERED, FIRST, MOST, in_judged_order, judge_answers
 from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Message
 
 EVA = Actor(user="eva")
@@ -209,3 +212,30 @@ async def test_the_sentence_of_a_long_message_that_answers_is_read() -> None:
     assert right.hits[0].memory.content == long
     assert not right.abstains
     assert near.abstains
+
+
+class OtherEmbedder(WordEmbedder):
+    """An embedder of another model, which judges nothing."""
+
+
+async def test_another_embedder_has_the_judge_of_answers_beside_it() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=OtherEmbedder(), answers=MiniLmEmbedder()) as engine:
+        for text in TOLD:
+            await engine.add(text, actor=EVA)
+        right, wrong = [await engine.search(question, actor=EVA) for question in ASKED[4]]
+        foreign = await engine.search("Wann fährt die Fähre nach Gotland ab?", actor=EVA)
+        await engine.add("Der Schlüssel der Mühle liegt unter dem Stein.", actor=EVA)
+        unsure = await engine.search("Where is the key of the mill?", actor=EVA)
+    assert right.hits[0].memory.content == TOLD[4]
+    assert right.relevance is not None
+    assert wrong.relevance is not None
+    assert wrong.relevance < right.relevance / 2
+    assert (foreign.relevance, unsure.relevance) == (None, None)
+
+
+def test_settings_with_another_embedder_have_the_judge_of_answers_too() -> None:
+    def vectors(texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+    engine = build_engine(Settings.load(store=":memory:", embedder_model="own"), embedder=vectors)
+    assert engine.searcher.answers is not None

@@ -17,7 +17,7 @@ from pkgutil import get_data
 from typing import NamedTuple
 
 from mnemic.language.questions.question_words import INVERTED
-from mnemic.language.text.language import common_words, language_of, stem_in
+from mnemic.language.text.language import common_words, in_latin_letters, language_of, stem_in
 
 LIGHT = "light"
 _ENGLISH = "english"
@@ -62,6 +62,11 @@ def language_asked_in(text: str) -> str | None:
     best = max(known.values())
     likely = [one for one, count in known.items() if count == best > known[_ENGLISH]]
     return likely[0] if len(likely) == 1 else None
+
+
+def is_in_english(text: str) -> bool:
+    """Return True unless a text is in another language that is known, or in other letters."""
+    return in_latin_letters(text) and language_asked_in(text) is None
 
 
 def asked_in(text: str) -> str | None:

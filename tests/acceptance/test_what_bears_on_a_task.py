@@ -111,3 +111,22 @@ def test_a_question_for_the_profile_is_shown_what_is_known_of_the_person(memory:
 def test_who_somebody_else_is_is_no_question_for_the_profile(memory: MemoryManager) -> None:
     memory.capture("I work as a glazier.")
     assert "The garage door is green." not in shown(memory, "Who is Ada?")
+
+
+@pytest.mark.parametrize(
+    "request_", ["What is 17 times 23?", "Write a limerick about trains.", "Give me three synonyms for 'quick'."]
+)
+def test_a_task_that_has_nothing_to_do_with_the_person_is_shown_nothing_of_them(
+    memory: MemoryManager, request_: str
+) -> None:
+    for text in ("Call me Max.", "I'm diabetic.", "My landlady plays the cello."):
+        memory.capture(text)
+    assert shown(memory, request_) == []
+
+
+@pytest.mark.parametrize("request_", ["Good morning!", "Draft an email to my landlady about the heating."])
+def test_an_answer_that_greets_the_user_or_speaks_for_them_is_shown_their_name(
+    memory: MemoryManager, request_: str
+) -> None:
+    memory.capture("Call me Max.")
+    assert "Max" in shown(memory, request_)

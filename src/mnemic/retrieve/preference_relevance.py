@@ -102,14 +102,14 @@ answers, so it counts only for a word, a topic or a clear similarity, and not as
 CONSTRAINT = "constraint"
 """Category of what must not be overlooked, such as an allergy."""
 _CODE = frozenset({"code"})
-SHAPES_ANSWERS = frozenset(
-    {"language", "response_style", "tone", "units", "pronouns", "preferred_name", "format", "verbosity"}
-)
-"""Keys on which every answer depends."""
+SHAPES_ANSWERS = frozenset({"language", "response_style", "tone", "units", "format", "verbosity"})
+"""Keys on which every answer depends: they say how to answer."""
+ADDRESSES = frozenset({"preferred_name", "pronouns"})
+"""Keys of how a person is spoken to and of: an answer depends on them if it greets the person or speaks for them."""
 _ABOUT_ANSWERS = re.compile(
     r"\b(?:answer|answers|answering|reply|replies|respond|responses?|explanations?|explain|bullet|bullets|concise|"
     r"concisely|brief|short answers|jargon|plain words|"
-    r"examples|formatting|markdown|call me|address me|emojis?|metric|celsius|plain language|step by step)\b",
+    r"examples|formatting|markdown|emojis?|metric|celsius|plain language|step by step)\b",
     re.IGNORECASE,
 )
 _OF_THE_WORLD = re.compile(
@@ -134,6 +134,18 @@ _WANTS_CHOICE = re.compile(
     re.IGNORECASE,
 )
 """Matches a request for a choice, a plan or a draft, which depends on the asker."""
+_WRITES = re.compile(
+    r"\b(?:write|draft|compose|sign|reply|respond|introduce|address|greet)\b(?=.*\b(?:i|my|our|we|(?:for|as) (?:me|us)"
+    r"|letters?|e-?mails?|messages?|notes?|invitations?|cards?|replies|applications?|speech|toast)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matches a request for a text in the asker's name."""
+_TEXT_ABOUT = re.compile(r"\A\W*+(?:please )?(?:write|compose|draft)\b[^.?!\n]{1,99}\babout\b", re.IGNORECASE)
+"""Matches a request for a text about a subject, which depends on the asker no more than a question about it."""
+_ASKER = re.compile(
+    r"\b(?:i|my|mine|we|our|ours)\b|(?<!\bgive )(?<!\btell )(?<!\bshow )(?<!\bwrite )\b(?:me|us)\b", re.IGNORECASE
+)
+"""Matches a request that speaks of the one who asks, beyond that the answer is given to them."""
 _ABSTRACT = (
     r"causes?|reasons?|examples?|effects?|symptoms?|differences?|facts?|types?|kinds?|features?|principles?|laws|rules"
     r"|properties|origins?|history|meanings?|definitions?|capitals?|signs|theories|applications|uses"
@@ -178,6 +190,7 @@ _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b",
 class ParsedRequest:
     """A request, read once: its words, its topics, and those topics that it is about and does not only touch (`named`).
     Small talk has none; a question about the world (`of_the_world`) has no topics, and no words that fit everything.
+    `of_asker`: it speaks of the one who asks; `addresses`: its answer greets them or speaks for them.
     """
 
     words: frozenset[str]
@@ -187,12 +200,14 @@ class ParsedRequest:
     wants_choice: bool = False
     of_the_world: bool = False
     is_profile: bool = False
+    of_asker: bool = False
+    addresses: bool = False
 
     @classmethod
     def from_text(cls, text: str) -> ParsedRequest:
         """Return `text` cut to its first and last `READ` characters."""
         if is_small_talk(text):
-            return cls(frozenset(), frozenset(), is_small_talk=True)
+            return cls(frozenset(), frozenset(), is_small_talk=True, addresses=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
         words = _words(without_acts(_SEASON.sub(" ", read)))
         if asks_for_profile(text):
@@ -200,13 +215,23 @@ class ParsedRequest:
         if _OF_A_FACT.match(read) and not _OF_A_CHOICE.search(read):
             asked = topics_of_request(words, touching=False)
             return cls(words, asked, asked)
+        of_asker, addresses = _ASKER.search(read) is not None, _WRITES.search(read) is not None
+        if _TEXT_ABOUT.match(read) and not of_asker and not addresses:
+            return cls(words - _VAGUE, frozenset(), of_the_world=True)
         wants_choice = _WANTS_CHOICE.search(read) is not None or _WANTS_SOME.search(read) is not None
         of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
         if of_the_world:
             return cls(words - _VAGUE, frozenset(), of_the_world=True)
         topics, named = topics_of_request(words), topics_of_request(words, touching=False)
         of_code = topics == _CODE
-        return cls(words, topics, named, wants_choice=wants_choice and not of_code)
+        return cls(
+            words,
+            topics,
+            named,
+            wants_choice=wants_choice and not of_code,
+            of_asker=of_asker,
+            addresses=addresses,
+        )
 
     def find_concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
@@ -215,9 +240,13 @@ class ParsedRequest:
         others are found.
         """
         found = {hit.memory.memory_id for hit in hits if self.depends_on(hit)}
-        if self.wants_choice:
+        if self.wants_choice and (self.topics or self.speaks_of(hits)):
             found |= self._likely(hits)
         return self._without_weaker([hit for hit in hits if hit.memory.memory_id in found])
+
+    def speaks_of(self, hits: Sequence[Hit]) -> bool:
+        """Return True if the request speaks of the one who asks, or of a thing that one of `hits` is about."""
+        return self.of_asker or any(not self.words.isdisjoint(_words(hit.memory.content)) for hit in hits)
 
     def _likely(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of the nearest of `hits`, whatever their words."""
@@ -253,10 +282,11 @@ class ParsedRequest:
         return {hit.memory.memory_id for hit in hits} - weaker
 
     def find_nearest(self, hits: Sequence[Hit], most: int) -> list[Hit]:
-        """Return the `most` nearest of `hits` that are no noise beside a choice, a plan or a draft; none for another
-        request. A reader who can tell what helps needs to see them, though nothing shows that they answer.
+        """Return the `most` nearest of `hits` that are no noise beside a choice, a plan or a draft that concerns the
+        one who asks, or a thing that is known; none for another request. A reader who can tell what helps needs to see
+        them, though nothing shows that they answer.
         """
-        if not self.wants_choice or self.topics >= _CODE:
+        if not self.wants_choice or self.topics >= _CODE or not self.speaks_of(hits):
             return []
         near = [
             (rank.score, place, hit)
@@ -289,6 +319,8 @@ class ParsedRequest:
         """
         if _shapes_answers(content, key, category):
             return True
+        if key in ADDRESSES and self.addresses:
+            return True
         if self.is_small_talk:
             return False
         if self._is_elsewhere(content):
@@ -298,7 +330,8 @@ class ParsedRequest:
             return cosine is not None and cosine >= ALIKE
         # A value under a key is too short to be like anything, and its topics are wide: a diet is a matter of health.
         if self.wants_choice and key is None and cosine is not None:
-            return alike.probability() >= LEAST and (cosine >= MIN_UNKNOWN or alike.has_in_common)
+            personal = cosine >= MIN_UNKNOWN and (self.of_asker or bool(self.topics))
+            return alike.probability() >= LEAST and (personal or alike.has_in_common)
         if alike.shared or (alike.touched if key is None else alike.topic):
             return True
         least = ALIKE if not alike.no_topic else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC

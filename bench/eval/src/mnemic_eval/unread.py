@@ -13,6 +13,9 @@ reported; `per_question` writes the single questions to a file.
   hit; `stale_before_new`: the older one precedes it, or the newer one is absent. `controls_right_first`: of two
   statements that are both true, the one that is asked for, the earlier, is the first hit.
 - `newer_recorded`: the same, recorded as dated messages instead of added as statements.
+- `tasks`: what two people told, captured, and tasks that have nothing to do with them, or depend on what they told.
+  `needless_unrelated` and `needless_related`: entries of a context that the task does not need, a task, without orders
+  about every answer; `needed_shown`: of those that it needs.
 - `chats`: of two friends; `recall@k` as in `mnemic_eval.chats`.
 """
 
@@ -114,6 +117,8 @@ async def _measure_sets(read: Mapping[str, Sequence[Item]], options: EvalOptions
                     for told, recorded in ((name, False), (f"{name}_recorded", True)):
                         manager = open_manager(f"{told}-{item['id']}")
                         rows.append({"set": told, **await _ask_history(item, manager, recorded=recorded)})
+                elif name.startswith("tasks"):
+                    rows += [{"set": name, **row} for row in await _give_tasks(item, open_manager(user))]
                 else:
                     rows += [{"set": name, **row} for row in await _ask_chat(item, open_manager(user))]
                 options.progress(name, place, len(items))
@@ -188,6 +193,23 @@ async def _ask_history(history: Item, manager: AsyncMemoryManager, *, recorded: 
     before = not places or (bool(stale) and stale[0] < places[0])
     words = {"right_first_few_shared_words": right} if history["few_words"] else {}
     return row | {"right_first": right, "stale_before_new": before} | words
+
+
+async def _give_tasks(person: Item, manager: AsyncMemoryManager) -> list[Item]:
+    told = Told(manager)
+    for one in person["told"]:
+        for receipt in (await manager.capture(one["text"])).receipts:
+            told.keep(one["id"], receipt)
+    rows = []
+    for task in person["tasks"]:
+        shown = told.named((await manager.context(task["text"])).memory_ids)
+        needed = set(task["needed"])
+        needless = sum(not names & {*needed, *person["always"]} for names in shown)
+        row = {"id": task["id"], "lang": person["lang"], "class": task["kind"], f"needless_{task['kind']}": needless}
+        if needed:
+            row["needed_shown"] = len(needed.intersection(*[set().union(*shown)])) / len(needed)
+        rows.append(row)
+    return rows
 
 
 async def _ask_chat(chat: Item, manager: AsyncMemoryManager) -> list[Item]:

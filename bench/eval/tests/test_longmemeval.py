@@ -55,6 +55,8 @@ def test_turns_and_sessions_are_found_through_the_engine(tmp_path: Path) -> None
     assert {name: result["overall"][name] for name in longmemeval.FIGURES} == {
         "session_any@5": 1,
         "session_all@5": 1,
+        "session_any@10": 1,
+        "session_all@10": 1,
         "turn_recall@5": 1,
         "ndcg@10": 1,
     }

@@ -36,7 +36,7 @@ from mnemic_eval.progress import Progress
 from mnemic_eval.replay import Replayed, facts, throwaway_engine
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
-FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")
+FIGURES = ("session_any@5", "session_all@5", "session_any@10", "session_all@10", "turn_recall@5", "ndcg@10")
 DEPTH = 100
 UNANSWERABLE = "_abs"
 """The end of the id of a question that nothing in its haystack answers."""
@@ -158,6 +158,8 @@ def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
     figures = {
         "session_any@5": any_at(sessions, stack.sessions, 5),
         "session_all@5": all_at(sessions, stack.sessions, 5),
+        "session_any@10": any_at(sessions, stack.sessions, 10),
+        "session_all@10": all_at(sessions, stack.sessions, 10),
         "turn_recall@5": recall_at(ranked, stack.turns, 5),
         "ndcg@10": ndcg_at(ranked, stack.turns, 10),
     }

@@ -83,3 +83,23 @@ async def check_rest(engine: MemoryEngine) -> None:
     """Nothing else was forgotten."""
     assert "wheelchair" in (await answers(engine, "Can I take the stairs?"))[0]
     assert "Madrid" in (await answers(engine, "Where do I live?"))[0]
+
+
+LABELLED = "Support agent: I live in Lisbon and I am vegan.\nEve: I am vegan, too."
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+async def test_what_others_say_in_a_users_message_is_no_fact_of_the_users(way: Way, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    async with way.opened(store) as say:
+        await say(LABELLED, TOLD[0][1])
+        await say("Update: I live in Bergen now.", TOLD[1][1])
+    async with build_engine(Settings(store=str(store))) as engine:
+        kept = await engine.list(actor=ANA, limit=100)
+        assert {one.content for one in kept if one.key == "home_city"} <= {"Bergen"}
+        assert not [one for one in kept if one.key == "diet"]
+        assert "Bergen" in (await answers(engine, "Where do I live?"))[0]
+        facts = [one.content for one in kept if one.kind is not Kind.EPISODIC]
+        assert not way.hears or not [one for one in facts if "Lisbon" in one or "vegan" in one], facts
+        if way.records:
+            assert [one for one in kept if "Lisbon" in one.content], "what was said is kept"

@@ -18,6 +18,7 @@ from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.language.lexicon import language_shares, no_places
 from mnemic.language.sentences.answers import question_of
 from mnemic.language.sentences.requests_about_memory import asked_of_memory
+from mnemic.language.sentences.speaker_labels import speaker_spans
 from mnemic.language.sentences.special_topics import special_topics
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
@@ -34,6 +35,7 @@ def read_tables() -> None:
     """Read the tables that are files. Not for an event loop."""
     language_shares(())
     no_places()
+    speaker_spans("Ana: I swim.")
     special_topics("")
     question_of("Where?")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import read_message, read_messages, with_implied_changes
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
-from mnemic.extract import Extraction, Extractor, is_name_of, is_other_person
+from mnemic.extract import Extraction, Extractor, is_name_of, is_other_person, name_parts
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.extract.model_extractor import TURNS_BEFORE, windows
 from mnemic.inject.messages import (
@@ -23,6 +23,7 @@ from mnemic.inject.messages import (
     text_of,
     user_text_of,
 )
+from mnemic.language.sentences.speaker_labels import label_of
 from mnemic.maintenance.background_capture import TurnEngine
 from mnemic.requests import Run
 from mnemic.types import (
@@ -125,10 +126,15 @@ def _require_role(role: object) -> None:
 
 def message_of(given: Message, user: str | None) -> Message:
     """Return a message as it is, or as another person's: one of role `user` under a name that is not one of `user`'s.
-    In an import the role says whose it is, since its owner named himself to the reader.
+    In an import the role says whose it is, since its owner named himself to the reader. A program that writes the
+    user's name before their words has named the speaker.
     """
-    if given.speaker is None or user is None or given.origin is Origin.IMPORT or given.role != USER:
+    if user is None or given.origin is Origin.IMPORT or given.role != USER:
         return given
+    if given.speaker is None:
+        label = label_of(given.content)
+        own = label is not None and bool(name_parts(label)) and name_parts(label) <= name_parts(user)
+        return replace(given, speaker=label) if own else given
     return given if is_name_of(given.speaker, user) else replace(given, role=PARTICIPANT)
 
 

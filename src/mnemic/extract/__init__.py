@@ -76,8 +76,12 @@ def is_users_own(message: Message) -> bool:
 
 def is_name_of(name: str | None, user: str) -> bool:
     """Return True if a message with this name, or with none, may be the user's: "Ana" is a name of `ana.diaz`."""
-    parts = {*_NAME_PART.findall((name or "").casefold())}
-    return parts <= {*_NAME_PART.findall(user.casefold()), *USER_ROLES}
+    return name_parts(name) <= name_parts(user) | USER_ROLES
+
+
+def name_parts(name: str | None) -> frozenset[str]:
+    """Return the words of a name, in small letters."""
+    return frozenset(_NAME_PART.findall((name or "").casefold()))
 
 
 def is_other_person(message: Message) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from mnemic.extract import is_other_person
+from mnemic.extract import is_other_person, name_parts
 from mnemic.language.sentences.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
@@ -145,7 +145,9 @@ def _is_pasted(message: Message) -> bool:
     """Return True if a person's message has more quoted words than own ones."""
     if message.origin not in _PERSONS:
         return False
-    shown = " ".join(message.content[start:end] for start, end in data_spans(message.content))
+    shown = " ".join(
+        message.content[start:end] for start, end in data_spans(message.content, name_parts(message.speaker))
+    )
     # More than half of the words.
     return 2 * len(shown.split()) > len(message.content.split())
 

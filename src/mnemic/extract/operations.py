@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, KeyNotAllowed, RunStopped
+from mnemic.extract import name_parts
 from mnemic.extract.grounding import NormalisedText, ground, same_word
 from mnemic.extract.message_context import MessageContext, known_key
 from mnemic.extract.typed_facts import says_more
@@ -144,7 +145,8 @@ def parse_item(item: object, reading: ProposalContext) -> list[Candidate | Skipp
     if span is None:
         return [*made, Skipped(reason=UNSUPPORTED, key=labels.key)]
     is_order = labels.category == INSTRUCTION
-    reason = refusal(message.content, span, may_ask=is_order or target is not None)
+    own = name_parts(message.speaker)
+    reason = refusal(message.content, span, may_ask=is_order or target is not None, own=own)
     # A request for now: the model itself says that nothing is stated.
     if reason is None and target is None and not is_order:
         reason = TRANSIENT if labels.holds == ASKED else None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import exp
@@ -24,7 +24,7 @@ from types import MappingProxyType
 import numpy as np
 
 from mnemic.errors import EmbedderFailed, RunStopped
-from mnemic.extract import Extraction, is_users_own
+from mnemic.extract import Extraction, is_users_own, name_parts
 from mnemic.extract.conversation_context import SPOKEN_ALONE, Talk, answer_in, is_kept_between_people
 from mnemic.extract.operations import source_of
 from mnemic.extract.reading_thread import QUICK_CHARS, judges_keeping, read_in_thread
@@ -44,6 +44,7 @@ from mnemic.language.sentences.exclusion_rules import (
 from mnemic.language.sentences.general_knowledge_messages import expounds, speaks_of_self
 from mnemic.language.sentences.pasted_text import announces_text, data_spans, fiction_from, merge_spans
 from mnemic.language.sentences.remember import bare_request
+from mnemic.language.sentences.speaker_labels import heading_spans
 from mnemic.language.sentences.statements import Piece, Statement, context_of_next, decide_pieces, pieces_of
 from mnemic.language.sentences.tables import other_languages, straight
 from mnemic.language.skip_reason_codes import JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, TRANSIENT
@@ -71,15 +72,18 @@ _QUOTATION = Pattern(
 _INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
 
 
-def readable(text: str) -> str:
+def readable(text: str, own: Collection[str] = ()) -> str:
     """Return `text`, character for character, with straight apostrophes and without the words of others.
 
-    Injected memories, pasted text and longer quotations are blanked out; a marker replaces each.
+    Injected memories, pasted text and longer quotations are blanked out; a marker replaces each. `own`: the writer's
+    name, in parts. Headings before what the user says of themselves are left out, too.
     """
-    shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
+    shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text, own)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
     for start, end in merge_spans(shown):
         text = text[:start] + MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
+    for start, end in heading_spans(text):
+        text = text[:start] + " " * (end - start) + text[end:]
     if invisible(text.replace("\n", " ").replace("\t", " ")):
         text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)
     return straight(text)
@@ -196,7 +200,7 @@ class RuleExtractor:
         """Return the candidates of a message in its surroundings."""
         found = _Findings(message, policy, budget, talk)
         # Cut before anything is parsed, so that the cost of a message is bounded.
-        text = readable(message.content[:MAX_MESSAGE_CHARS])
+        text = readable(message.content[:MAX_MESSAGE_CHARS], name_parts(message.speaker))
         if len(message.content) > MAX_MESSAGE_CHARS:
             found.leave_out(TOO_LONG, (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)

@@ -7,7 +7,7 @@ quoted or to be worked on, a role to play, small talk, and a question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mnemic.extract.grounding import NormalisedText, same_word
 from mnemic.extract.typed_facts import typed_facts
@@ -41,16 +41,17 @@ SHORTEST_QUOTATION = 3
 """Words from which a text in quotation marks is speech or shown text, and no name."""
 
 
-def refusal(text: str, span: tuple[int, int], *, may_ask: bool) -> str | None:
+def refusal(text: str, span: tuple[int, int], *, may_ask: bool, own: Collection[str] = ()) -> str | None:
     """Return the reason for which the words at `span` of a message are no statement of its author's, or None.
-    `may_ask`: an instruction and a change of a known memory may have the form of a question.
+    `may_ask`: an instruction and a change of a known memory may have the form of a question. `own`: the author's name,
+    in parts.
     """
     parts = clauses(text)
     said = [clause for clause in parts if clause.start < span[1] and clause.end > span[0]]
     before = [clause for clause in parts[:MAX_BEFORE] if clause.end <= span[0]]
     if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
-    if any(start < span[1] and end > span[0] for start, end in (*data_spans(text), *_quotations(text))):
+    if any(start < span[1] and end > span[0] for start, end in (*data_spans(text, own), *_quotations(text))):
         return QUOTED
     if said and not is_safety(text[slice(*span)]) and all(mood_of(one.sentence).reason == SARCASM for one in said):
         return SARCASM

@@ -32,7 +32,7 @@ from mnemic.agents.steps.state import (
 )
 from mnemic.agents.turns import turns_before
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.extract import Extractor
+from mnemic.extract import Extractor, name_parts
 from mnemic.extract.conversation_context import answer_in, talk_before
 from mnemic.extract.grounding import NormalisedText, ground
 from mnemic.extract.layered_extractor import LayeredExtractor
@@ -178,7 +178,8 @@ class Judge:
         quote, span, policy = candidate.source.quote or "", candidate.source.span, self._long_term.policy
         if span is None or not follows(candidate.content, candidate.key, quote, policy):
             return UNSUPPORTED
-        reason = refusal(message.content, span, may_ask=candidate.category in PROCEDURAL)
+        own = name_parts(message.speaker)
+        reason = refusal(message.content, span, may_ask=candidate.category in PROCEDURAL, own=own)
         return reason or (None if candidate.key is None else _objection(message.content, span))
 
     def _is_sensitive(self, candidate: Candidate) -> bool:

@@ -141,6 +141,12 @@ class Lexicon:
         opposites = frozenset().union(*self.antonyms)
         return (self.function | self.words(*_TELLING) | said | opposites) - {SLOT, BESIDE}
 
+    @cached_property
+    def every_word(self) -> frozenset[str]:
+        """The words of every class, and of its phrases and attributes."""
+        classes = frozenset().union(*self._words.values(), *(one.words for one in self.attributes))
+        return self.vocabulary | frozenset(word for words in classes for word in re.split(r"[ |]", words))
+
     def phrases(self, name: str) -> Phrases:
         """Return the phrases of a class, the longest first."""
         return self._phrases.get(name, _NO_PHRASES)
@@ -209,6 +215,24 @@ def lexicon(language: str) -> Lexicon:
         raise KeyError(language)
     text = (files(__package__) / f"{language}.toml").read_text(encoding="utf-8")
     return Lexicon(language, parse(text))
+
+
+@cache
+def no_names() -> frozenset[str]:
+    """Return further words, in small letters without accents, that are no names: see training/labels."""
+    return frozenset((files(__package__) / "no_names.txt").read_text(encoding="utf-8").split())
+
+
+@cache
+def headings() -> frozenset[str]:
+    """Return the first words of headings that a writer gives their own words, in every language: "note", "PS"."""
+    return frozenset().union(*(lexicon(language).words("headings", "openings") for language in LANGUAGES))
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Return the words of every language, without accents and in small letters."""
+    return frozenset().union(*(lexicon(language).every_word for language in LANGUAGES))
 
 
 @cache

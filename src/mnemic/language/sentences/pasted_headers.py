@@ -1,5 +1,5 @@
 """Detection of other people's pasted text by its header: an introduction that ends in a colon, the head of a mail or a
-reply, the timestamp of a chat line, the labels of a dialogue, marks of verses, the number of a chapter. Works line by
+reply, the timestamp of a chat line, marks of verses, the number of a chapter. Works line by
 line, in linear time.
 """
 
@@ -167,9 +167,6 @@ LONGEST_LIST = 40
 """Lines of a list below a question: each entry of it may be a question again."""
 HEADING = 6
 """Maximum words of a heading."""
-_LABEL = Pattern(r"[^\S\n]{0,4}(?P<label>[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?): \S[^\n]*")
-_ASKED = pattern(r"^(?:q|question|f|frage|p|pregunta|d|domanda|v|vraag)$")
-_ANSWERED = pattern(r"^(?:a|answer|r|antwort|réponse|respuesta|risposta|resposta|antwoord)$")
 _ENTRY = Pattern(r"\s{0,8}(?:[-*•–]|\d{1,2}[.)]|[A-Za-z][.)])\s+\S")
 """An entry of a list, by its mark, number or letter."""
 _MEMBER = Pattern(r"\s{0,16}[a-z][\w.-]{0,39}: \S")
@@ -201,7 +198,6 @@ def header_spans(text: str) -> list[Span]:
         *shown,
         *filled,
         *_chats(lines),
-        *_dialogue(lines),
         *_minutes(lines),
         *_continuation_spans(lines),
     ]
@@ -395,20 +391,6 @@ def _data_and_pages(lines: Sequence[_Line]) -> Iterator[Span]:
         block = []
         if _LINKED.match(line.text):
             yield line.start, line.end
-
-
-def _dialogue(lines: Sequence[_Line]) -> list[Span]:
-    """Find the lines of a dialogue: a speaker's label is repeated, or one speaker answers another's question."""
-    said = [(line, found["label"]) for line in lines if (found := _LABEL.match(line.text))]
-    labels = [label for _, label in said]
-    speakers = set(labels)
-    if len(speakers) < 2:
-        return []
-    asked = any(line.text.rstrip().endswith("?") for line, _ in said[:-1])
-    pairs = any(map(_ASKED.search, speakers)) and any(map(_ANSWERED.search, speakers))
-    if not (asked or pairs or len(labels) > len(speakers)):
-        return []
-    return [(said[0][0].start, said[-1][0].end)]
 
 
 def _continuation_spans(lines: Sequence[_Line]) -> Iterator[Span]:

@@ -5,7 +5,7 @@ Such text is data. It provides no fact about the user and no instruction, whatev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mnemic.language.comparison import is_safety
 from mnemic.language.sentences.classify.classifier import weights
@@ -13,6 +13,7 @@ from mnemic.language.sentences.clauses import sentences
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.pasted_headers import PROSE, header_spans
 from mnemic.language.sentences.remember import asked_to_remember
+from mnemic.language.sentences.speaker_labels import speaker_spans
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.sentences.tables import pattern
 from mnemic.language.text.pattern import Pattern
@@ -61,11 +62,7 @@ _MAIL = Pattern(
     r"asunto|oggetto|assunto|onderwerp): )"
 )
 """The head of a forwarded mail: it and all after it."""
-_CHAT_LINE = Pattern(
-    r"(?m)^\s{0,4}(?:\[[\d:., /-]{4,20}\]\s?[^:\n]{1,30}:|(?:speaker|sprecher|user|customer|agent|"
-    r"person) ?\w{0,2}:) ?[^\n]*"
-)
-_SPEAKERS = Pattern(r"(?i:\b(?:speaker|user|customer|agent|person|patient|interviewer) ?[\dA-B]?: )")
+_CHAT_LINE = Pattern(r"(?m)^\s{0,4}\[[\d:., /-]{4,20}\]\s?[^:\n]{1,30}: ?[^\n]*")
 # Possessive quantifiers (*+) after the beginning of a line: otherwise an indented line without code would be tried with
 # each part of its indentation.
 _CODE_LINE = Pattern(
@@ -181,12 +178,16 @@ def announces_text(text: str) -> bool:
     return bool(_PASTES.search(text))
 
 
-def data_spans(text: str) -> list[Span]:
-    """Return the spans of shown text in `text`, in order and without nesting."""
+def data_spans(text: str, own: Collection[str] = ()) -> list[Span]:
+    """Return the spans of shown text in `text`, in order and without nesting. `own`: the writer's name, in
+    parts.
+    """
     spans = [span for one in _FENCED for span in _all(one, text)]
     spans += _tagged_spans(text)
     spans += _code(text)
-    spans += _lines_of_others(text)
+    spans += _all(_CHAT_LINE, text)
+    # An order on a text ("Proofread: ...") is no label.
+    spans += [span for span in speaker_spans(text, own) if not _ORDER_ON_TEXT.match(text, span[0])]
     spans += header_spans(text)
     spans += _all(_HEADED, text)
     spans += _all(_TURNS, text)
@@ -240,13 +241,6 @@ def _code(text: str) -> list[Span]:
     lines = list(_all(_CODE_LINE, text))
     found = lines if len(lines) > 1 else []
     return found + list(_all(_OBJECT, text))
-
-
-def _lines_of_others(text: str) -> list[Span]:
-    lines = list(_all(_CHAT_LINE, text))
-    if len(list(_SPEAKERS.finditer(text))) > 1:
-        lines.append((0, len(text)))
-    return lines
 
 
 def _announced_spans(text: str) -> list[Span]:

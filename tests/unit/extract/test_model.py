@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -85,6 +86,11 @@ async def test_the_message_travels_as_data_with_the_names_that_may_be_used() -> 
     assert payload["available_scopes"] == ["user", "workspace"]
     assert payload["allowed_values"] == {"language": ["english", "spanish"]}
     assert "evil" not in prompt.system
+
+
+async def test_a_model_is_told_on_which_day_a_message_was_sent() -> None:
+    _, completer = await extract(items(), sent_at=datetime(2026, 3, 4, 23, 30, tzinfo=UTC))
+    assert json.loads(completer.prompts[0].user)["sent_on"].startswith("2026-03-04")
 
 
 async def test_an_open_policy_leaves_the_keys_to_the_model() -> None:

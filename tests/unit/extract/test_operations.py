@@ -257,6 +257,10 @@ async def test_what_the_words_do_not_bear_changes_nothing(tmp_path: Path, item: 
         ("Ich bin Vegetarierin.", add("diet", "vegetarian", "Ich bin Vegetarierin")),
         ("I'm allergic to kiwi.", add(None, "User has a kiwi allergy.", "I'm allergic to kiwi")),
         ("My sister Emma moved to Lisbon.", add("home_city", "Lisbon", "My sister Emma moved to Lisbon")),
+        (
+            "My sister Emma moved to Lisbon.",
+            add("home_city", "Lisbon", "My sister Emma moved to Lisbon", subject="sister Emma", holds="now"),
+        ),
         ("I'm not a member any more.", add("member", "true", "I'm not a member any more", holds="denied")),
         ("I keep bees near Graz.", add("health", "bees", "I keep bees near Graz", subject="me", holds="now")),
     ],

@@ -335,9 +335,13 @@ def _is_as_read(memory: Memory, facts: Sequence[Memory], changed: Collection[str
 
 
 def _is_forgotten(read: Memory, words: Sequence[Memory], touched: Sequence[_Forgotten]) -> bool:
-    """Return True if a memory is read in words of which a person has forgotten the memory, or in their repetition."""
-    said = [one for one in words if read.source.quote and read.source.quote in one.content]
-    return any(
+    """Return True if a memory is read in words of which a person has forgotten the memory, or in their repetition; also
+    in a message that was forgotten since it was read.
+    """
+    if read.source.quote is None:
+        return False
+    said = [one for one in words if read.source.quote in one.content]
+    return not said or any(
         abs(one.created_at - gone.at) <= BESIDE and says_again(one.content, read.source.span, gone.span)
         for one in said
         for gone in touched

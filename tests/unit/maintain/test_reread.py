@@ -227,6 +227,17 @@ async def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -
         assert len(rest.differences) == 5
 
 
+async def test_a_message_that_was_forgotten_while_a_reading_was_stopped_adds_nothing(tmp_path: Path) -> None:
+    async with engine_with(Blind()) as engine:
+        await told(engine, said("My locker is number 4."), said("My bicycle is red.", 1))
+        file = tmp_path / "reading.db"
+        await reread(engine, actor=ANA, extractor=Whole(), progress=file, limit=1)
+        (locker,) = [one for one in await engine.list(actor=ANA) if "locker" in one.content]
+        await engine.forget(locker.memory_id, actor=ANA)
+        done = await reread(engine, actor=ANA, extractor=Whole(), progress=file, dry_run=False)
+        assert changes(done) == [("added", "My bicycle is red.")]
+
+
 async def test_messages_before_since_are_not_read_and_what_is_known_of_them_can_end() -> None:
     async with engine_with() as engine:
         await told(engine, said("I live in Oslo."))

@@ -8,6 +8,7 @@ it is, and nothing is added of words whose memory a person has forgotten. An app
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -84,14 +85,15 @@ async def reread(
     actor: Actor,
     since: datetime | None = None,
     extractor: Extractor | None = None,
-    progress: str | Path | None = None,
+    progress: str | Path | RecordStore | None = None,
     limit: int | None = None,
     dry_run: bool = True,
 ) -> RereadReport:
     """Read the actor's recorded messages again, those said from `since` on, with the engine's reader or `extractor`.
 
-    `progress` names a file that keeps what was read, so that a later call goes on where this one was stopped, by an
-    error or after `limit` messages; nothing is applied before all are read. Raises InvalidInput, StoreFailed.
+    `progress` is a store, or names a file, that keeps what was read, so that a later call goes on where this one was
+    stopped, by an error or after `limit` messages; nothing is applied before all are read. Raises InvalidInput,
+    StoreFailed.
     """
     if limit is not None and (type(limit) is not int or limit < 1):
         raise InvalidInput("limit", hint="a whole number from 1")
@@ -151,6 +153,38 @@ async def undo_reread(engine: MemoryEngine, run_id: str, *, actor: Actor) -> int
     return await commit(engine.store, work)
 
 
+class Readings:
+    """What this process has read of users' messages in readings that were stopped, or only shown: for an hour after the
+    last call, and of at most as many users as `MOST`.
+    """
+
+    MOST, KEPT = 32, timedelta(hours=1)
+
+    def __init__(self) -> None:
+        self._stores: dict[tuple[str, str, datetime | None], tuple[InProcessStore, asyncio.Lock, datetime]] = {}
+
+    async def reread(
+        self, engine: MemoryEngine, *, actor: Actor, since: datetime | None, limit: int | None, dry_run: bool
+    ) -> RereadReport:
+        """Go on with the actor's reading from `since` on, as `reread` does. Raises InvalidInput, StoreFailed."""
+        now, place = engine.clock.now(), (actor.tenant, actor.user, since)
+        self._stores = {one: kept for one, kept in self._stores.items() if now - kept[2] < self.KEPT}
+        known = self._stores.pop(place) if place in self._stores else (InProcessStore(), asyncio.Lock(), now)
+        store, lock = known[:2]
+        self._stores[place] = store, lock, now
+        while len(self._stores) > self.MOST:
+            del self._stores[next(iter(self._stores))]
+        async with lock:
+            report = await reread(engine, actor=actor, since=since, progress=store, limit=limit, dry_run=dry_run)
+        if not report.left and not dry_run:
+            self._stores.pop(place, None)
+        return report
+
+    def drop(self, tenant: str, user: str) -> None:
+        """Drop what was read of a user, who is erased."""
+        self._stores = {one: kept for one, kept in self._stores.items() if one[:2] != (tenant, user)}
+
+
 @dataclass(frozen=True, slots=True)
 class _Forgotten:
     """A forgotten memory that was read in a message: when it was written, and where its words stood."""
@@ -167,9 +201,15 @@ class _Plan:
     protected: int
 
 
-def _build_replay(engine: MemoryEngine, extractor: Extractor | None, progress: str | Path | None) -> MemoryEngine:
+def _build_replay(
+    engine: MemoryEngine, extractor: Extractor | None, progress: str | Path | RecordStore | None
+) -> MemoryEngine:
     """Return an engine on a store of its own, which reads as `engine` does."""
-    store: RecordStore = InProcessStore() if progress is None else SqliteStore(progress)
+    store: RecordStore
+    if progress is None:
+        store = InProcessStore()
+    else:
+        store = SqliteStore(progress) if isinstance(progress, str | Path) else progress
     gateway = engine.gateway
     view = type(engine)(
         store=store,
@@ -413,4 +453,4 @@ def _candidate(one: Memory) -> Candidate:
     return Candidate(**fields, valid_to=one.valid_to, level=one.scope.level)
 
 
-__all__: Sequence[str] = ("Difference", "RereadReport", "reread", "undo_reread")
+__all__: Sequence[str] = ("Difference", "Readings", "RereadReport", "reread", "undo_reread")

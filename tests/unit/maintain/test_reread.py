@@ -16,7 +16,7 @@ from mnemic.extract import Extraction
 from mnemic.extract.grounding import ground
 from mnemic.extract.rule_extractor import RuleExtractor
 from mnemic.maintenance.background_capture import BackgroundCapture
-from mnemic.maintenance.reread import RereadReport, reread, undo_reread
+from mnemic.maintenance.reread import Readings, RereadReport, reread, undo_reread
 from mnemic.policy.budget import Budget
 from mnemic.policy.key_rules import Policy
 from mnemic.stores.in_memory_store import InProcessStore
@@ -225,6 +225,27 @@ async def test_a_reading_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -
         rest = await reread(engine, actor=ANA, extractor=reader, progress=file, dry_run=False)
         assert (rest.messages, rest.left, rest.cost.calls) == (5, 0, 3)
         assert len(rest.differences) == 5
+
+
+async def test_a_service_goes_on_with_a_reading_that_was_stopped_and_reads_no_message_twice() -> None:
+    async with engine_with(Whole()) as engine:
+        await engine.record([said(f"My locker number {n} is free.", n) for n in range(5)], actor=ANA)
+        readings = Readings()
+
+        async def go_on(*, limit: int | None = None, dry_run: bool = False, actor: Actor = ANA) -> RereadReport:
+            return await readings.reread(engine, actor=actor, since=None, limit=limit, dry_run=dry_run)
+
+        first = await go_on(limit=2)
+        assert (first.left, first.cost.calls, first.run_id) == (3, 2, None)
+        assert (await go_on(actor=BEN)).messages == 0
+        shown = await go_on(dry_run=True)
+        assert (shown.left, shown.cost.calls, len(shown.differences)) == (0, 3, 5)
+        done = await go_on()
+        assert (done.cost.calls, len(done.differences)) == (0, 5), "what was shown is not paid for again"
+        assert (await go_on()).cost.calls == 5, "after a change the next reading begins anew"
+        assert [(await go_on(limit=1)).left for _ in range(2)] == [4, 3]
+        readings.drop(ANA.tenant, ANA.user)
+        assert (await go_on(limit=1)).left == 4
 
 
 async def test_a_message_that_was_forgotten_while_a_reading_was_stopped_adds_nothing(tmp_path: Path) -> None:

@@ -393,7 +393,7 @@ class RemoteEngine(RemoteGovernance):
     async def reread(self, given: SimpleNamespace) -> RereadReport:
         """Read the recorded messages again with the service's reader. Raises NotSupported (`progress`)."""
         if given.progress is not None:
-            raise NotSupported("progress", hint="a service keeps no file of what was read")
+            raise NotSupported("progress", hint="a service keeps what was read itself: call it again to go on")
         asked = {"dry_run": str(given.dry_run).lower(), "limit": given.limit, "since": iso(given.since, "since")}
         return from_json(RereadReport, await self._remote.call("POST", "/v1/rereads", params=asked))
 

@@ -15,6 +15,7 @@ from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.persona import Profile
+from mnemic.maintenance.reread import Readings
 from mnemic.maintenance.tenant_engine import Tenancy
 from mnemic.types import Actor, Level, Origin
 from mnemic_server import service_reason_codes
@@ -69,6 +70,7 @@ class ServiceContext:
     tenant_rate: RateLimit | None = None
     """Rate of all credentials of a tenant together; None: only the rates of single credentials apply."""
     streams: Streams = field(default_factory=Streams)
+    readings: Readings = field(default_factory=Readings)
     profiles: Callable[[str], Profile | None] = lambda _: None
     running: set[asyncio.Task[Any]] = field(default_factory=set)
     """Turns that continue after their caller has disconnected."""

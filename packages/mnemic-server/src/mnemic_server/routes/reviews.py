@@ -158,11 +158,11 @@ async def reread(
     dry_run: Annotated[bool, Query(description="Say what would be changed, and change nothing.")] = False,
 ) -> dict[str, Any]:
     """Read recorded messages again. Read the caller's recorded messages again with the reader of today, and bring
-    memory to what it would hold.
+    memory to what it would hold. A reading that was stopped by `limit` or an error, or only shown, is continued by the
+    next call with the same `since`, if the same process takes it within an hour.
     """
-    report: dict[str, Any] = to_json(
-        await service.engine.reread(actor=actor, since=since, limit=limit, dry_run=dry_run)
-    )
+    done = await service.readings.reread(service.engine, actor=actor, since=since, limit=limit, dry_run=dry_run)
+    report: dict[str, Any] = to_json(done)
     return report
 
 

@@ -150,6 +150,7 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
     if subject != principal.user:
         require_role(principal, Role.OPERATOR)
+    service.readings.drop(principal.tenant, subject)
     run = partial(service.engine.erase, subject, actor=principal.actor, block=wanted.block)
     job = await service.erasures.begin(principal, subject, block=wanted.block, run=run)
     response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"

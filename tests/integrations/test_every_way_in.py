@@ -101,5 +101,5 @@ async def test_what_others_say_in_a_users_message_is_no_fact_of_the_users(way: W
         assert "Bergen" in (await answers(engine, "Where do I live?"))[0]
         facts = [one.content for one in kept if one.kind is not Kind.EPISODIC]
         assert not way.hears or not [one for one in facts if "Lisbon" in one or "vegan" in one], facts
-        if way.records:
+        if "record" in way.name:  # an adapter records no message that only shows others' words
             assert [one for one in kept if "Lisbon" in one.content], "what was said is kept"

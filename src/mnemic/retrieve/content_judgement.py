@@ -34,7 +34,8 @@ from mnemic.types.search import MESSAGE_CATEGORY
 
 QUESTION = "question"
 """Rank name of the move of recorded questions."""
-_OWN = frozenset({None, "", *ROLES})
+OWN = frozenset({None, "", *ROLES})
+"""Speakers of messages of a talk with the user; others have names of their own."""
 _OF_QUESTIONS = re.compile(
     r"\b(?:ask|asks|asked|asking|questions?|frag\w+|gefragt|demand\w+|pregunt\w+|domand\w+)\b", re.IGNORECASE
 )
@@ -57,7 +58,7 @@ def is_question(memory: Memory) -> bool:
     """Return True if it is a recorded message that only asks. Between people who write to each other, a question also
     informs the other.
     """
-    return memory.category == MESSAGE_CATEGORY and memory.source.speaker in _OWN and asks_only(memory.content)
+    return memory.category == MESSAGE_CATEGORY and memory.source.speaker in OWN and asks_only(memory.content)
 
 
 def without_value(values: Mapping[str, float], among: Collection[str]) -> Mapping[str, float]:

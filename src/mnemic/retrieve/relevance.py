@@ -11,7 +11,7 @@ halves and its limits. Statements are judged by the same scale, messages of a co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
 from operator import itemgetter
@@ -162,22 +162,23 @@ def measured_with(space: VectorSpace, question: Question) -> str:
 @dataclass(frozen=True, slots=True)
 class ReadAnswers:
     """Relevances of the first memories, of which a judge has read whether they answer
-    (`mnemic.retrieve.answer_judgement`), recorded messages among them if `of_messages`.
+    (`mnemic.retrieve.answer_judgement`). It does not read those `apart`.
     """
 
     relevances: Mapping[str, float] = field(default_factory=dict)
-    of_messages: bool = True
+    apart: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.relevances)
 
-    def apply(self, found: Mapping[str, float], messages: Collection[str]) -> dict[str, float]:
+    def apply(self, found: Mapping[str, float]) -> dict[str, float]:
         """Return the relevances `found` with those that were read in their place: what was not resembles the question
         less than they do.
         """
-        least, apart = min(self.relevances.values()), () if self.of_messages else messages
+        least = min(self.relevances.values())
         return {
-            one: self.relevances.get(one, share if one in apart else min(share, least)) for one, share in found.items()
+            one: self.relevances.get(one, share if one in self.apart else min(share, least))
+            for one, share in found.items()
         }
 
 
@@ -259,7 +260,7 @@ def relevances(
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
-        return answers.apply(dict.fromkeys(scores, 1.0), ()) if answers else {}
+        return answers.apply(dict.fromkeys(scores, 1.0)) if answers and not answers.apart else {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals and one not in judged])
     judged = _by_words(gauge, lists, model, {one: share for one, share in judged.items() if one in scores})
     found |= judged
@@ -272,7 +273,7 @@ def relevances(
         )
         found |= by_messages
     if answers:
-        found = answers.apply(found, signals)
+        found = answers.apply(found)
     for memory_id in _members(lists):
         if memory_id in found and memory_id not in signals:
             found[memory_id] = max(found[memory_id], A_MEMBER)
@@ -298,19 +299,20 @@ def relevance(
 
     `scores` and `signals` of the messages show whether they concern the person in question; `order` and `judged`: as in
     `relevances`. Of statements that were read the best decides, and cosines and words only of messages; of `answers`
-    the best, and of messages only if none was read. `plain_chat`: the messages are in the language of the question,
+    the best, and of those apart from them. `plain_chat`: the messages are in the language of the question,
     English.
     """
     gauge = RelevanceModel.from_lists(lists, question, model)
     if gauge is None:
-        return max(answers.relevances.values()) if answers else None
-    if answers.of_messages and answers:
-        known = 0.0
+        return max(answers.relevances.values()) if answers and not answers.apart else None
+    if answers:
+        said = gauge.for_numbers_only() if plain_chat and model == ANOTHER_MODEL else gauge
+        known = _known_relevance(said, lists, lambda one: one.memory_id in answers.apart)
     elif plain_chat and model == ANOTHER_MODEL:
-        said = _known_relevance(gauge.for_numbers_only(), lists, lambda one: one.memory_id in signals)
-        known = max(said, _known_relevance(gauge, lists, lambda one: one.memory_id not in signals))
+        of_messages = _known_relevance(gauge.for_numbers_only(), lists, lambda one: one.memory_id in signals)
+        known = max(of_messages, _known_relevance(gauge, lists, lambda one: one.memory_id not in signals))
     else:
-        known = _known_relevance(gauge, lists, (lambda one: one.memory_id in signals) if judged or answers else None)
+        known = _known_relevance(gauge, lists, (lambda one: one.memory_id in signals) if judged else None)
     if signals:
         known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
     known = max((known, *_by_words(gauge, lists, model, judged).values(), *answers.relevances.values()))

@@ -32,7 +32,7 @@ from mnemic.retrieve.answer_judgement import (
 from mnemic.retrieve.asked_attributes import answering
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
-from mnemic.retrieve.content_judgement import READ, ContentJudgement, asks_for_questions
+from mnemic.retrieve.content_judgement import OWN, READ, ContentJudgement, asks_for_questions
 from mnemic.retrieve.data_filter import DataIndex, filter_ids
 from mnemic.retrieve.fusion import UNREAD, Weights, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.graph_neighbourhood import GRAPH, NEAR, Neighbourhood, visible_neighbours
@@ -43,7 +43,7 @@ from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.optional_backends import INDEX, ExternalSearch, keep_accepted
 from mnemic.retrieve.policy_candidates import PreferenceBias
 from mnemic.retrieve.prefetch import FirstLists, QueryEmbedding, ReadDecisions, SpeakerCache, decisions_now, first_read
-from mnemic.retrieve.question import ROLES, Question
+from mnemic.retrieve.question import Question
 from mnemic.retrieve.ratings import RATED, rated_relevances, weigh_ratings
 from mnemic.retrieve.relevance import (
     DEFAULT_MODEL,
@@ -70,7 +70,6 @@ from mnemic.retrieve.signals import LEARNED, MessageBoosts, ScoreShift, SignalWe
 from mnemic.retrieve.time_anchor import ANCHORED, TimeAnchor, anchor_of, raise_anchored
 from mnemic.retrieve.time_questions import LIFT, PERIOD, THEN, asks_for_events
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
-from mnemic.types.search import MESSAGE_CATEGORY
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -429,13 +428,10 @@ class Searcher:
             return weighed  # of attributes whose statements are known, the rules tell which holds
         # What relations lead to answers only with what lies between, which the judge does not read.
         reached = {one for name in (GRAPH, NEAR) for one, _ in ranked.lists.get(name, ())}
-        # "I" is the asker in what is read: the messages of somebody that the question names say it of that person.
-        of_messages = not search.question.speakers - ROLES
-        statements = {
-            one: each
-            for one, each in ranked.read.items()
-            if one not in said.asking and (of_messages or each.category != MESSAGE_CATEGORY)
-        }
+        # "I" is the asker in what is read: who writes under a name of their own says it of themselves.
+        messages = NO_SIGNALS if ranked.lifts is None else ranked.lifts.signals
+        apart = frozenset(one for one, each in messages.items() if each.speaker not in OWN)
+        statements = {one: each for one, each in ranked.read.items() if one not in said.asking and one not in apart}
         gauge = RelevanceModel.from_lists(ranked.lists, search.question, said.model)
         alike = dict.fromkeys(statements, RELATED) if gauge is None else gauge.relevances(ranked.lists, statements)
         order = [one for one in best_first(ranked.scores) if one not in reached]
@@ -450,7 +446,7 @@ class Searcher:
             return weighed
         if not judged:
             return weighed
-        answers = ReadAnswers({one: alike[one] for one in (reached | foreign) & alike.keys()} | judged, of_messages)
+        answers = ReadAnswers({one: alike[one] for one in (reached | foreign) & alike.keys()} | judged, apart)
         said = replace(said, answers=answers)
         likely = {one: share for one, share in judged.items() if share >= RELATED}
         moves = {**ranked.moves, JUDGE: ScoreShift(dict.fromkeys(likely, 0.0), likely)}

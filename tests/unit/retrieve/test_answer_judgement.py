@@ -239,3 +239,15 @@ def test_settings_with_another_embedder_have_the_judge_of_answers_too() -> None:
 
     engine = build_engine(Settings.load(store=":memory:", embedder_model="own"), embedder=vectors)
     assert engine.searcher.answers is not None
+
+
+async def test_what_somebody_else_says_of_themselves_is_not_read_as_said_by_the_one_who_asks() -> None:
+    embedder = CountingEmbedder()
+    texts = [("participant", "Ben", "I drive a blue Volvo."), ("user", None, "I drive an old Saab.")]
+    async with MemoryEngine(store=InProcessStore(), embedder=embedder) as engine:
+        messages = [Message(role=role, content=text, speaker=speaker) for role, speaker, text in texts]
+        await engine.record(messages, actor=EVA)
+        found = await engine.search("Which car do I drive?", actor=EVA)
+    assert embedder.judged == [["I drive an old Saab."]]
+    assert found.hits[0].memory.content == "I drive an old Saab."
+    assert not found.abstains

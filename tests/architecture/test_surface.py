@@ -6,6 +6,9 @@ import subprocess
 import sys
 from importlib import metadata
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name as named
+
 import mnemic
 from tests.architecture.sources import ROOT
 
@@ -31,3 +34,52 @@ def test_start_up_loads_nothing_heavy() -> None:
         )
         run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
         assert (run.returncode, run.stderr.strip()) == (0, "loaded:"), statement
+
+
+def installed_by(distribution: str) -> set[str]:
+    """Names of the distributions that one brings without any of its extras, itself among them."""
+    seen: set[str] = set()
+    waiting: set[str] = {distribution}
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        wanted = map(Requirement, metadata.requires(name) or ())
+        waiting |= {named(one.name) for one in wanted if not one.marker or one.marker.evaluate({"extra": ""})} - seen
+    return seen
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+class Refused:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refused)
+import mnemic
+
+with mnemic.MemoryManager("ana", store=":memory:") as memory:
+    memory.capture("I am vegetarian.")
+    assert memory.search("do I eat meat?").hits
+    assert memory.run(goal="Find me a restaurant.").answer
+
+import click
+from mnemic.cli import cli
+
+for name in ("add", "capture", "chat", "demo", "doctor", "import", "list", "search"):
+    assert cli.get_command(click.Context(cli), name), name
+"""
+
+
+def test_a_plain_install_remembers_and_has_its_commands() -> None:
+    """What a first `pip install mnemic` brings, in an environment where every other package is as if absent."""
+    brought = installed_by("mnemic")
+    homes = metadata.packages_distributions()
+    absent = {module for module, by in homes.items() if not brought & set(map(named, by))}
+    absent |= {folder.name for folder in ROOT.glob("packages/*/src/*")}
+    assert {"tiktoken", "httpx", "mnemic_server"} <= absent
+    script = f"absent = {absent!r}\n{WITHOUT_EXTRAS}"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr

@@ -34,7 +34,6 @@ from mnemic.policy.redaction_policy import RedactionRules
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.model_breakers import BreakingCompleter, BreakingEmbedder
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
-from mnemic.providers.vocabulary import tokenizer_named
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.types import checked_identifier
 from mnemic.write.model_judge import ModelJudge, ModelTranslator
@@ -180,6 +179,8 @@ def build_tokenizer(settings: Settings) -> Any:
     """
     if settings.tokenizer is None:
         return None
+    from mnemic.providers.vocabulary import tokenizer_named  # needs tiktoken, which an extra brings
+
     return tokenizer_named(settings.tokenizer, settings.model or DEFAULT_MODEL)
 
 

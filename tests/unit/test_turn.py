@@ -313,6 +313,25 @@ async def test_an_honest_answer_is_not_thrown_away(answer: str) -> None:
     assert (report.stop_reason, len(report.audit.verified)) == ("success", 1)
 
 
+@pytest.mark.parametrize("said", ["Updates go out by email.", "<think>{channel}</think>\nUpdates go out by email."])
+async def test_an_answer_in_plain_words_is_the_answer_where_policy_does_not_stop(said: str) -> None:
+    loose = replace(POLICY, on_violation="skip", on_model_failure="rules")
+    report = await run(script(apply=Reply(content=said)), policy=loose)
+    assert (report.stop_reason, report.outcome, report.cost.calls) == ("success", "context_only", 3)
+    assert report.as_dict()["answer"] == "Updates go out by email."
+    stopped = await run(script(apply=Reply(content=said)))
+    assert (stopped.stop_reason, stopped.phase) == ("llm_invalid_json", "apply")
+
+
+async def test_an_answer_that_is_broken_json_is_asked_for_once_more_and_never_shown() -> None:
+    loose = replace(POLICY, on_violation="skip", on_model_failure="rules")
+    tries: list[str] = ['{"answer": "Upd', json.dumps(ANSWER)]
+    mended = await run(lambda one: tries.pop(0) if phase_of(one) == "apply" else script()(one), policy=loose)
+    assert mended.stop_reason == "success"
+    broken = await run(script(apply=Reply(content='{"answer" "Upd')), policy=loose)
+    assert (broken.stop_reason, broken.as_dict()["answer"]) == ("llm_invalid_json", None)
+
+
 async def test_a_stop_says_which_keys_were_out_of_context() -> None:
     cited = ANSWER | {"used_memory_keys": ["update_channel", "declared_tier", "invented\nkey" + "x" * 100]}
     told = (await run(script(apply=cited))).as_dict()

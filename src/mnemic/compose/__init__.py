@@ -44,5 +44,5 @@ class Composer(Protocol):
 class LimitedComposer(Protocol):
     """A composer with a limit on the length of its answers."""
 
-    def with_limit(self, max_answer_chars: int) -> Composer:
-        """Return this composer for answers of at most this number of characters."""
+    def with_limit(self, max_answer_chars: int, *, prose: bool) -> Composer:
+        """Return this composer for answers of at most this number of characters; with `prose` also in plain words."""

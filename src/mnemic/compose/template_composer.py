@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
 from mnemic.compose import Basis
+from mnemic.errors import ModelInvalidJson
 from mnemic.language.sentences.requests_about_memory import asks_for_profile
+from mnemic.policy.answer_json import without_thought
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
 from mnemic.ports.providers import count_calls
@@ -23,6 +26,7 @@ from mnemic.prompts import answer_prompt
 from mnemic.types import Deadline
 
 MAX_QUOTED = 3
+_BEGINS_JSON = ("{", "[", "```", '"')
 MAX_PROFILE_CHARS = 600
 """Characters of memories in the answer to a question for the user's profile; an answer may have 700."""
 LIKELY = 0.5
@@ -229,26 +233,46 @@ def _quoted(entry: Mapping[str, Any]) -> str:
 
 
 class ModelComposer:
-    """Asks the model for one JSON object and returns it as it came."""
+    """Asks the model for one JSON object and returns it as it came. With `prose` an answer in plain words is taken as
+    it is, citing nothing.
+    """
 
     asks_model = True
 
     def __init__(
-        self, completer: Completer, clock: Clock | None = None, *, max_answer_chars: int | None = None
+        self,
+        completer: Completer,
+        clock: Clock | None = None,
+        *,
+        max_answer_chars: int | None = None,
+        prose: bool = False,
     ) -> None:
         self._completer = count_calls(completer)
         self._clock = clock
         self._max_answer_chars = max_answer_chars
+        self._prose = prose
 
-    def with_limit(self, max_answer_chars: int) -> ModelComposer:
+    def with_limit(self, max_answer_chars: int, *, prose: bool) -> ModelComposer:
         """Return the composer of answers of at most this number of characters: a longer one is refused."""
-        return ModelComposer(self._completer, self._clock, max_answer_chars=max_answer_chars)
+        return ModelComposer(self._completer, self._clock, max_answer_chars=max_answer_chars, prose=prose)
 
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
-        """Return the model's JSON, unchecked. Raises ModelFailed, also for text that is not strict JSON."""
+        """Return the model's JSON, unchecked. Raises ModelFailed, also for text that is neither strict JSON nor an
+        answer in plain words that may be taken.
+        """
         today = None if self._clock is None else self._clock.now().date()
         prompt = answer_prompt(goal, context, memories, max_answer_chars=self._max_answer_chars, today=today)
+        if self._prose:
+            completion = await self._completer.complete(replace(prompt, may_be_prose=True), deadline=deadline)
+            said, data = without_thought(completion.text), None
+            with suppress(ModelInvalidJson):
+                data = parse_json(completion.text)
+            if isinstance(data, Mapping) and "answer" in data:
+                return data
+            # What begins as JSON is a broken answer, for which the model is asked once more.
+            if said and not said.startswith(_BEGINS_JSON):
+                return {"answer": said, "used_memory_keys": []}
         completion = await self._completer.complete(prompt, deadline=deadline)
         return parse_json(completion.text)

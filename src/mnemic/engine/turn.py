@@ -348,7 +348,8 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     )
     asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
     composer, most = parts.composer, parts.gateway.budget.max_answer_chars
-    composer = composer.with_limit(most) if isinstance(composer, LimitedComposer) else composer
+    if isinstance(composer, LimitedComposer):
+        composer = composer.with_limit(most, prose=parts.gateway.policy.on_model_failure == "rules")
     raw = await composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.from_answer(parts.composer, raw)
     _judge(parts, answer, run)

@@ -102,7 +102,7 @@ class _Dialect:
             schema = schema if self.bounds else _drop_bounds(schema)
             described = {"name": prompt.schema_name, "schema": schema, "strict": _is_strict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": described}
-        elif self.json_mode and not prompt.may_be_prose:
+        elif self.json_mode and not (prompt.may_be_prose and prompt.schema is None):
             options["response_format"] = {"type": "json_object"}
         return options
 

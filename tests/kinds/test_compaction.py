@@ -15,7 +15,7 @@ from mnemic.kinds.short_term import lineage, split, tokens_of
 from mnemic.maintenance.summarise import SUMMARY
 from mnemic.models.openai_completer import OpenAICompleter
 from mnemic.types import Message, Origin
-from tests.scripted_model import Fault, ScriptedModelServer
+from tests.scripted_model import Fault, Reply, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, House
 
 TOLD = [
@@ -123,6 +123,22 @@ async def test_a_model_writes_it_and_what_it_cannot_quote_is_left_out(house: Hou
     asked = json.loads(server.requests[0].user)
     assert [one["content"] for one in asked["messages"]] == [one.content for one in told[: done.folded]]
     assert told[0].content not in server.requests[0].system
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["<think>So far [1].</think>\n```json\n%s\n```", "Here it is: %s Anything else?", '{"result": %s}', "%.98s"],
+    ids=["after a thought, fenced", "in prose", "wrapped", "cut off"],
+)
+async def test_a_summary_is_read_in_every_form_of_answer(house: House, form: str) -> None:
+    await fill(house)
+    answer = points(("Paris in May.", 0, "I want to fly to Paris in May"), ("After nine.", 2, "not before 9:00"))
+    with ScriptedModelServer([Reply(content=form % json.dumps(answer))]) as server:
+        house.engine.completer = model(server)
+        done = await house.kinds().short_term.compact(max_tokens=160, keep=2)
+        await house.engine.completer.close()
+    assert done.summary is not None
+    assert (done.by, done.summary.content.splitlines()[0]) == ("model", "Paris in May.")
 
 
 @pytest.mark.parametrize(

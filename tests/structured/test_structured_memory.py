@@ -26,7 +26,7 @@ from mnemic.structured.schema import Schema
 from mnemic.structured.shape import Shape
 from mnemic.structured.structured_memory import StructuredMemory
 from mnemic.types import Candidate, Kind, Origin, Outcome
-from tests.scripted_model import Fault, ScriptedModelServer
+from tests.scripted_model import Fault, Reply, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 FLIGHT = {
@@ -287,6 +287,19 @@ async def test_without_the_package_of_a_shape_its_name_is_said(house: House) -> 
         assert raised.value.reason == "missing_extra:travel"
     with pytest.raises(InvalidInput, match="invalid_input:shape"):
         await memory.query("Nonsense")
+
+
+@pytest.mark.parametrize(
+    "form", ["<think>A flight.</think>\n```json\n%s\n```", "Found: %s", '{"result": %s}', "[%s]"], ids=str
+)
+async def test_data_are_read_in_every_form_of_answer(house: House, form: str) -> None:
+    answer = '{"booking": "RXJ34P", "status": "confirmed"}'
+    whole = form % (answer if form == "[%s]" else f'{{"found": [{answer}]}}')
+    with ScriptedModelServer([Reply(content=whole)]) as server:
+        house.engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        (found,) = await flights(house).extract("RXJ34P leaves on March 4.", "Flight")
+        await house.engine.completer.close()
+    assert found["booking"] == "RXJ34P"
 
 
 @pytest.mark.parametrize("answer", [Fault.RESET, "I see no parcel.", {"found": "none"}])

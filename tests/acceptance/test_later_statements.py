@@ -152,3 +152,25 @@ def test_two_functions_of_like_names_are_two(memory: MemoryManager) -> None:
     for name in ("fetchUsers", "fetchUser"):
         memory.add(f"{name} returns an error.")
     assert len(memory.list()) == 2
+
+
+@pytest.mark.parametrize("verb", ["add", "capture"])
+@pytest.mark.parametrize(
+    ("first", "second", "question"),
+    [
+        ("Leo takes 5 ml of ibuprofen.", "Mia takes 7 ml of ibuprofen.", "How much ibuprofen does Leo take?"),
+        ("The cat takes 2.5 mg of thyroxine.", "The dog takes 5 mg of thyroxine.", "How much does the cat take?"),
+        ("Jan is allergic to eggs.", "Piet is allergic to milk.", "What is Jan allergic to?"),
+    ],
+)
+def test_what_one_child_or_pet_takes_is_shown_though_another_takes_something_else(
+    tmp_path: Path, verb: str, first: str, second: str, question: str
+) -> None:
+    for text in (first, second):
+        with MemoryManager("ana", store=tmp_path / "m.db", session=text) as memory:
+            getattr(memory, verb)(text)
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        assert {one.content for one in memory.list()} >= {first, second}
+        hit = memory.search(question).hits[0]
+    assert hit.memory.content == first
+    assert hit.outdated_by is None

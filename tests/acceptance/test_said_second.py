@@ -147,3 +147,30 @@ def test_left_out_words_without_a_value_cost_no_vector_where_no_model_reads_chan
         asked.clear()
         assert not memory.capture("saw a heron by the boathouse.").receipts
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "value"),
+    [
+        ("My dentist is on Tuesday.", "receptionist says friday", "friday"),
+        ("My dose of ramipril is 5 mg.", "doctor says 10 now", "10"),
+        ("My reading goal is 20 books.", "let's make it 30 books", "30"),
+        ("I see the speech therapist three times a week.", "only twice a week with him now", "twice"),
+    ],
+)
+def test_a_new_value_is_kept_though_it_is_a_report_or_a_request(
+    tmp_path: Path, known: str, said: str, value: str
+) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        contents = _contents(memory, _second(memory, known, said))
+    assert len(contents) == 1
+    assert value in contents[0]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['The page says: "Dentists are open on Fridays."', "remind me to call at 5", "is friday better?", "see you friday"],
+)
+def test_a_displayed_value_a_reminder_and_a_question_are_not_kept(tmp_path: Path, said: str) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        assert _contents(memory, _second(memory, "My dentist is on Tuesday.", said)) == []

@@ -368,3 +368,38 @@ async def test_what_is_told_in_passing(texts: tuple[str, ...], kept: tuple[str, 
             assert report.status == "ok"
         live = await engine.list(actor=actor, limit=100)
     assert sorted(one.content for one in live) == sorted(kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I so much as smell crab I choke, I'm allergic to it.",
+        "The allergist says I'm allergic to bee stings.",
+        "Ha, over my dead body, I'm diabetic!",
+        "Si je mange du crabe j'étouffe, je suis allergique.",
+        "Der Arzt sagt, ich bin allergisch gegen Latex.",
+    ],
+)
+def test_an_allergy_or_illness_is_kept_however_it_is_told(text: str, tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        memory.capture(text)
+        (kept,) = memory.list()
+    assert kept.content.rstrip(".!") == text.rstrip(".!")
+    assert kept.category == "constraint"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If my sister ate crab she would choke.",
+        "If I had a nut allergy I'd be careful.",
+        "If you're pregnant, don't drink.",
+        "My friend says crab kills her.",
+        "Suppose I'm deaf. How do I use the phone?",
+        "Wenn meine Schwester Garnelen essen würde, wäre sie tot.",
+    ],
+)
+def test_what_would_happen_to_somebody_is_nobodys_allergy(text: str, tmp_path: Path) -> None:
+    with MemoryManager("ana", store=tmp_path / "m.db") as memory:
+        memory.capture(text)
+        assert [one.content for one in memory.list()] == []

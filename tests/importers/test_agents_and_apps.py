@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from mnemic.cli.file_import import Intake
 from mnemic.errors import InvalidInput
 from mnemic.importers.conversation_files import formats, read_conversation
-from mnemic.types import Candidate, Message
+from mnemic.types import Actor, Candidate, Message
+from mnemic_eval.replay import chosen_embedder, throwaway_engine
 
 AT = "2026-03-01T10:00:00Z"
 
@@ -251,3 +253,17 @@ def test_the_same_short_answer_without_a_time_is_another_message(tmp_path: Path)
     lines = [{"role": "assistant", "content": "Yes", "session": one} for one in ("s1", "s2", "s2")]
     items = write(tmp_path / "talk.jsonl", "\n".join(map(json.dumps, lines)))
     assert len({one.content.message_id for one in items}) == 3
+
+
+async def test_a_note_is_found_by_its_title_which_only_its_headings_stand_under(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Kitchen renovation\n\n## Budget\n\n12,000 euros, agreed with Ola.\n", "utf-8")
+    (notes / "b.md").write_text("# Boat repair\n\n## Budget\n\n4,500 euros, agreed with Per.\n", "utf-8")
+    actor = Actor(user="ana")
+    async with throwaway_engine(chosen_embedder(None, None)) as engine:
+        await Intake(engine=engine, actor=actor).take(read_conversation(notes), progress=lambda _: None)
+        for topic, figure in (("boat repair", "4,500"), ("kitchen renovation", "12,000")):
+            found = await engine.search(f"What is the budget of the {topic}?", actor=actor)
+            assert figure in found.hits[0].memory.content
+            assert not found.abstains

@@ -21,6 +21,7 @@ from mnemic.language.sentences.requests_about_memory import asked_of_memory, spl
 from mnemic.language.sentences.special_topics import is_special, special_topics
 from mnemic.language.sentences.standing_orders import is_standing_order
 from mnemic.language.sentences.statements import (
+    BODY_KEEP_FROM,
     KEEP_FROM,
     NAMED_FROM,
     SAID_FROM,
@@ -256,7 +257,8 @@ def _piece(text: str, keep: float, label: str = "fact", *, words_alone: bool = F
         ("Simple things make me happy", "fact", False, KEEP_FROM),
         ("I paint with Ines", "fact", False, NAMED_FROM),
         ("I rowed 12 miles", "event", False, NAMED_FROM),
-        ("Nuts make me ill", "safety", False, URGENT_FROM),
+        ("Nuts make me ill", "safety", False, BODY_KEEP_FROM),
+        ("Nuts make Ines ill", "safety", False, URGENT_FROM),
         ("Answer in short sentences", "instruction", False, URGENT_FROM),
         ("Simple things make me happy", "fact", True, WORDS_KEEP_FROM),
         ("I prefer detailed proofs with diagrams to fully grasp it", "fact", False, SAID_FROM),

@@ -17,10 +17,11 @@ from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
 from mnemic.extract.reading_thread import read_beside
+from mnemic.extract.rule_extractor import readable
 from mnemic.language.sentences.classify.classifier import Opinion, weights
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.sentences.disputes import without_dispute
-from mnemic.language.sentences.exclusion_rules import asks_or_orders
+from mnemic.language.sentences.exclusion_rules import asks, asks_or_orders, reports
 from mnemic.language.sentences.general_knowledge_messages import speaks_of_self
 from mnemic.language.sentences.later_words import corrects_itself, tells_end
 from mnemic.language.sentences.unresolved_references import leans
@@ -29,7 +30,7 @@ from mnemic.language.text.language import common_words, language_of
 from mnemic.language.text.stated_values import StatedValue, values_in
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.policy.statement_dates import timed
-from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
+from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
 from mnemic.retrieve.answer_judgement import reads_changes
 from mnemic.types import BETWEEN_PEOPLE, Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.recall_limits import read
@@ -68,11 +69,14 @@ RECENT, CORRECTION_WORDS = 6, 12
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A sentence that was left out, by its place in its message, or the candidate `made` of one that says little."""
+    """A sentence that was left out, by its place in its message, or the candidate `made` of one that says little;
+    `ordered`: it is worded as a request, and only counts if the judge of changes says so.
+    """
 
     text: str
     span: tuple[int, int]
     made: Candidate | None = None
+    ordered: bool = False
 
 
 async def with_later_words(
@@ -117,19 +121,23 @@ def _left_out(message: Message, found: Extraction, *, judged: bool) -> list[_Wor
     """
     text = message.content
     doubtful = [one.span for one in found.skipped if one.reason in DOUBTFUL and one.span and one.key is None]
+    reported = [one.span for one in found.skipped if one.reason == QUOTED and one.span]
     taken = [one.source.span for one in found.candidates if one.source.span]
     words = []
     # A short message is one remark: the value in it is of what its other sentence says.
     whole = (
         not taken and len(text.split()) <= SHORT_WORDS and not any(one.reason not in DOUBTFUL for one in found.skipped)
     )
-    parts = sentences(text) if doubtful else []
-    stating = [span for span in parts if not asks_or_orders(text[slice(*span)])]
+    parts = sentences(text) if doubtful or reported else []
+    stating = [span for span in parts if not asks(text[slice(*span)])]
+    own = readable(text) if reported else text
     for span in [(0, len(text))] if whole and parts and stating == parts else stating:
         said = text[slice(*span)]
-        if not _meets(span, doubtful) or _meets(span, taken) or len(said) > LONGEST:
+        # "The shop says Monday" is the user's own report; a displayed text is not.
+        told = _meets(span, reported) and reports(said) and own[slice(*span)] == said
+        if not (told or _meets(span, doubtful)) or _meets(span, taken) or len(said) > LONGEST:
             continue
-        words.append(_Words(said, span))
+        words.append(_Words(said, span, ordered=asks_or_orders(said)))
     plain = [one for one in words if _has_sign(one)]
     return [*plain, *(one for one in words if judged and one not in plain)][:MOST]
 
@@ -141,7 +149,7 @@ def _has_sign(words: _Words) -> bool:
 
 def _may_change(words: _Words, opinion: Opinion) -> bool:
     """Return True for a sentence that is worth judging."""
-    asserts = words.made is None and opinion.keep >= LIKELY_KEEP and not _asks(opinion)
+    asserts = words.made is None and opinion.keep >= LEAST_KEEP and opinion.share("question") < ASKS_FROM
     return asserts and _is_read_by_judge(words.text)
 
 
@@ -214,10 +222,10 @@ async def _told_apart(
             said_at, known_at = message.sent_at, memory.occurred_at
             if said_at is not None and known_at is not None and known_at >= said_at:
                 continue
-            if _is_news(one, memory, cosine, opinion):
+            if not one.ordered and _is_news(one, memory, cosine, opinion):
                 told.append((one, memory))
                 break
-            if judged and cosine >= NEAR:
+            if judged and (cosine >= NEAR or _has_sign(one)):
                 about.append(memory)
         else:
             changed = await _find_changed(gateway, one, about, deadline=deadline)

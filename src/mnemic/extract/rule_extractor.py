@@ -182,7 +182,7 @@ class RuleExtractor:
         self, message: Message, policy: Policy, budget: Budget, deadline: Deadline, talk: Talk
     ) -> Extraction:
         if announces_text(talk.other) or announces_text(talk.own):
-            return Extraction(skipped=(Skipped(reason=QUOTED, span=(0, len(message.content))),))
+            return Extraction(skipped=(Skipped(reason=QUOTED),))
         answer = answer_in(message, talk)
         if answer is not None:
             stated = replace(message, content=answer.statement)

@@ -270,10 +270,19 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     return TRANSIENT if _is_of_the_moment(text) else None
 
 
+def asks(text: str) -> bool:
+    """Return True if a text asks a question."""
+    return text.rstrip("\"'”’) ").endswith(("?", "？")) or _QUESTION.search(text) is not None
+
+
 def asks_or_orders(text: str) -> bool:
     """Return True if a text asks a question, or for something to be done at once."""
-    asking = _QUESTION.search(text) or _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text)
-    return text.rstrip("\"'”’) ").endswith(("?", "？")) or asking is not None
+    return asks(text) or any(form.search(text) is not None for form in (_REQUEST, _ORDER, _PLEASE))
+
+
+def reports(sentence: str) -> bool:
+    """Return True if a sentence reports what somebody said."""
+    return mood_of(sentence).quoted_from is not None
 
 
 def _is_own_conclusion(clause: Clause) -> bool:

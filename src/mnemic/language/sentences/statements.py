@@ -4,7 +4,9 @@ Rules decide if they are certain (questions, other people's words, requests to r
 rest. A part of a sentence is stored together with the part it depends on: "Emma is my manager, she hates surprises" is
 one statement.
 
-A statement to which no rule objects is left out by the classifier's opinion, which also gives the reason.
+A statement to which no rule objects is left out by the classifier's opinion, which also gives the reason. What a
+person says of their own body is never left out by a rule on how it is said (a joke, a condition, a report): such a
+rule only lowers its confidence, and what is then unsure is kept.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mnemic.language.comparison import is_safety
 from mnemic.language.sentences.categories import HABIT, LASTS, MEDICATED, PREFERS, category_of, is_order
 from mnemic.language.sentences.classify.classifier import LABELS, Opinion
 from mnemic.language.sentences.clauses import Clause
-from mnemic.language.sentences.exclusion_rules import Mood, is_certain, left_out, orders_on_occasion
+from mnemic.language.sentences.exclusion_rules import Mood, is_certain, left_out, mood_of, orders_on_occasion
 from mnemic.language.sentences.general_knowledge_messages import (
     NAMED,
     is_about_the_world,
@@ -33,6 +36,7 @@ from mnemic.language.skip_reason_codes import (
     NOT_UNDERSTOOD,
     OPINION,
     QUOTED,
+    SARCASM,
     THIRD_PARTY,
     TRANSIENT,
 )
@@ -114,6 +118,16 @@ JUDGED_FROM = 0.5
 """
 RULED_FROM = 0.8
 """The same for what a rule takes for a request or a state of the day."""
+VETOES = frozenset({HYPOTHETICAL, QUOTED, JOKE, SARCASM})
+"""Reasons for how something is said, not for what it says."""
+BODY_SHARE = 0.3
+"""Minimum probability of `safety` for a statement that may be on its speaker's body, if no word of it is."""
+BODY_FROM = 0.2
+"""The same, by the judge, for what a person says of their own body, however it is said."""
+BODY_KEEP_FROM = 0.4
+"""The same by the classifier."""
+VETOED_CONFIDENCE = 0.6
+"""Maximum confidence of a statement that is stored against a rule."""
 CERTAIN_FROM = 0.9
 """The same for what a rule is certain not to be one: "Since I'm deaf in the left ear, which headset?" is a question."""
 SHORTEST_LEANT_ON = 3
@@ -136,7 +150,7 @@ _AIMS = Pattern(
 class Piece:
     """Part of a sentence: its span and the `reason` against it (`ruled`: by the rules, `certain`: beyond doubt);
     `asked`: the user asked to remember it (`hinted`: perhaps); the classifier's `opinion`, the probability of `world`
-    talk; `expounds`: its message is such talk.
+    talk; `expounds`: its message is such talk; `vetoed`: it is stored against a rule's reason.
     """
 
     start: int
@@ -152,6 +166,7 @@ class Piece:
     world: float = 0.0
     expounds: bool = False
     judged: float | None = None
+    vetoed: bool = False
 
     @property
     def keep(self) -> float:
@@ -223,6 +238,10 @@ def decide_pieces(pieces: list[Piece], whole: Piece, before: Piece | None) -> It
         if piece.asked and asks_alone(piece.text):
             piece.asked, piece.hinted, piece.reason, piece.said_from = False, False, NOT_DURABLE, piece.end
         _settle(piece, asked_afterwards)
+    # Of "If I eat shrimp I die, I'm allergic" the second part alone does not say to what.
+    if any(piece.vetoed for piece in pieces) and not any(_asks(piece) for piece in pieces):
+        yield _statement([whole], pieces, before)
+        return
     if not any(piece.ruled and piece.reason for piece in pieces):
         _settle(whole, asked_afterwards)
         kept = [piece for piece in pieces if piece.reason is None]
@@ -283,6 +302,9 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
     """Set the reason of the piece, or None if it is stored."""
     if piece.asked and piece.reason is None:
         return
+    if _is_of_own_body(piece):
+        piece.vetoed, piece.reason = piece.reason is not None, None
+        return
     if piece.opinion is None or (piece.certain and piece.judged is None):
         piece.reason = piece.reason or NOT_UNDERSTOOD
         return
@@ -302,6 +324,28 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
         piece.reason = reason_of(piece.opinion)
     if piece.reason is None and not asked_afterwards and _is_world_talk(piece):
         piece.reason = THIRD_PARTY
+
+
+def _asks(piece: Piece) -> bool:
+    return piece.certain and piece.reason == TRANSIENT
+
+
+def _is_of_own_body(piece: Piece) -> bool:
+    """Return True for a statement of its speaker on an allergy, an illness, a medicine or the like that is not clearly
+    something else; a request or a passing state is.
+    """
+    opinion = piece.opinion
+    if opinion is None or piece.reason not in (None, *VETOES) or not speaks_of_self(piece.text):
+        return False
+    named = is_safety(piece.text)
+    if not named and (opinion.words_alone or opinion.share("safety") < BODY_SHARE):
+        return False
+    if piece.judged is not None and piece.judged >= BODY_FROM:
+        return True
+    # A condition that is told of oneself ("if I had an allergy") is one if the judge, or else the classifier, says so.
+    if piece.judged is None:
+        return opinion.keep >= BODY_KEEP_FROM and opinion.share("hypothetical") < REASON_FROM
+    return opinion.keep >= URGENT_FROM and mood_of(piece.text).reason != HYPOTHETICAL
 
 
 def _settle_judged(piece: Piece, opinion: Opinion, asked: bool) -> None:
@@ -356,5 +400,9 @@ def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> S
         said_from=said_from,
         category=category_of(opinions, [piece.text for piece in (*run, *judged)]),
         asked=asked,
-        confidence=0.9 if asked else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
+        confidence=0.9
+        if asked
+        else VETOED_CONFIDENCE
+        if any(piece.vetoed for piece in judged)
+        else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
     )

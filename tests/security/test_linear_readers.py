@@ -45,6 +45,7 @@ ORDINARY = {
     "no stop": "and then I went home and I cooked dinner and my sister called ",
     "letters": "abcdefghij",
     "bullets": "- I like tea\n",
+    "chat": "Bob: I live in Oslo.\nEve - I like tea.\n",
     "rows": "Ana,Oslo,nurse,42\n",
     "numbers": "4821 is 4821 ",
     "escaped": "&lt;p&gt;I live in Oslo &amp; work at Acme.&lt;/p&gt;",

@@ -622,3 +622,22 @@ async def test_runs_do_not_share_anything_but_the_memory() -> None:
     assert sequence(reports) == ["success", "success"]
     assert reports[0].run_id != reports[1].run_id
     assert reports[1].outcome == "memory_applied"
+
+
+async def test_what_an_answer_repeats_of_the_context_is_redacted() -> None:
+    context = {
+        "note": "reach me at eva.k@example.org",
+        "error_rate": "5%",
+        "owner": {"card": "4111 1111 1111 1111", "steps": ["call +49 170 1234567"]},
+    }
+    async with build_engine(Settings(store="memory:")) as engine:
+        report = await engine.run(actor=ACTOR, goal="Write the update.", context=context)
+    assert report.answer is not None
+    assert "error rate 5%" in report.answer
+    assert "eva.k" not in report.answer
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server) as engine:
+            await engine.run(actor=ACTOR, goal="Write the update.", context=context)
+        sent = " ".join(one.user + one.system for one in server.requests)
+    assert "5%" in sent
+    assert not [one for one in ("eva.k", "4111", "1234567") if one in sent]

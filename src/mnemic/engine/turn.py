@@ -350,7 +350,9 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
     composer, most = parts.composer, parts.gateway.budget.max_answer_chars
     if isinstance(composer, LimitedComposer):
         composer = composer.with_limit(most, prose=parts.gateway.policy.on_model_failure == "rules")
-    raw = await composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
+    # Templates repeat the figures of the context, and a model may.
+    context = await parts.gateway.pipeline.redact_data(request.turn.context or {}, tenant=request.actor.tenant)
+    raw = await composer.compose(asked, context, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.from_answer(parts.composer, raw)
     _judge(parts, answer, run)
     await _weigh_undecided(parts, goal, answer.answer, run)

@@ -29,7 +29,7 @@ from mnemic.policy.key_rules import Policy
 from mnemic.policy.statement_dates import dated
 from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
 from mnemic.ports.record_store import BatchedFingerprints, SecretBeforeWrite
-from mnemic.types import Actor, Candidate, Deadline, Memory, Origin, Scope, Vector, WriteReceipt
+from mnemic.types import Actor, Candidate, Deadline, JsonValue, Memory, Origin, Scope, Vector, WriteReceipt
 from mnemic.types.scope import new_id
 from mnemic.unit_of_work import commit, commit_each
 from mnemic.write.commit import Gate, GateRefusal, Settled, blocked_receipt, settle
@@ -43,6 +43,7 @@ from mnemic.write.prepare import (
     embed,
     fingerprint_of,
     redact,
+    redact_value,
     request_digest,
     request_key,
     validate,
@@ -351,6 +352,11 @@ class MemoryWritePipeline:
     async def redact_text(self, text: str, *, tenant: str) -> str:
         """`text` as it may be logged or shown. Raises InvalidInput (`redaction`)."""
         return self.redactor.redact(text, await self.secret(tenant)).text
+
+    async def redact_data(self, data: Mapping[str, JsonValue], *, tenant: str) -> Mapping[str, JsonValue]:
+        """Return `data` as it may be shown. Raises InvalidInput (`redaction`)."""
+        shown = redact_value(data, self.redactor, await self.secret(tenant))
+        return shown if isinstance(shown, Mapping) else {}
 
     async def secret(self, tenant: str, *, scope: Scope | None = None) -> bytes:
         """Return the tenant's secret, which never changes; those of the tenants used last are cached. `scope`: the one

@@ -7,15 +7,20 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.async_api import expect
 
+from mnemic import MemoryManager
+from mnemic.facade.verbs import MemoryVerbs
+from mnemic.runtime.sync_facade import verb
 from tests.docs_site import MODULES, NOTEBOOKS, ROOT, public_names
 from tests.e2e.browser.chromium import chromium, installed
 from tests.e2e.test_guides import clean
+from tests.signatures import in_help, shown
 
 COMMAND = re.search(r"\$\(BIN\)/python -m mkdocs (build .*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
 assert COMMAND is not None, "make docs builds no site"
@@ -50,6 +55,29 @@ def test_every_public_name_has_its_place_in_the_reference(site: Path, module: st
     names = public_names(module)
     assert names
     assert [name for name in names if not re.search(rf'id="[\w.]+\.{name}"', page)] == []
+
+
+def test_the_page_of_a_memory_shows_the_signature_of_help_for_every_verb(site: Path) -> None:
+    page = (site / "reference" / "mnemic.html").read_text(encoding="utf-8")
+    for name in (name for name, one in vars(MemoryVerbs).items() if isinstance(one, verb)):
+        place = page[page.index(f'id="mnemic.MemoryManager.{name}"') :]
+        place = place[: place.find('class="doc doc-object doc-')]
+        signature = re.search(r'class="doc-signature.*?</pre>', place, re.DOTALL)
+        assert signature is not None, name
+        written = shown(text_of(signature[0].partition(">")[2]).strip())
+        told = re.findall(r"<b><code>(\w+)</code></b>\s*\(<code>(.*?)</code>[,)]", place, re.DOTALL)
+        types = {parameter: text_of(kind) for parameter, kind in told}
+        of_help = in_help(getattr(MemoryManager, name))
+        assert {one: default for one, (_, default) in written.parameters.items()} == {
+            one: default for one, (_, default) in of_help.parameters.items()
+        }, name
+        assert types == {one: kind for one, (kind, _) in of_help.parameters.items()}, name
+        result = re.search(r"Returns:</span>.*?<code>(.*?)</code>", place, re.DOTALL)
+        assert (text_of(result[1]) if result else "None") == of_help.result, name
+
+
+def text_of(markup: str) -> str:
+    return unescape(re.sub(r"<[^>]*>", "", markup))
 
 
 def test_every_page_is_in_the_navigation_and_nothing_comes_from_another_host(site: Path) -> None:

@@ -51,6 +51,7 @@ OWN = [
     "Actualización: vivo en Bergen.",
     "Promemoria: vivo a Bergen.",
     "Lembrete: moro em Bergen.",
+    "Lembra-te: moro em Bergen.",
     "Herinnering: ik woon in Bergen.",
     "Today - I live in Bergen.",
 ]

@@ -159,7 +159,8 @@ def _corrects(label: str) -> bool:
 
 
 def _is_heading(label: str) -> bool:
-    return plain(label.split(maxsplit=1)[0].strip(".")) in headings()
+    first = plain(label.split(maxsplit=1)[0].strip("."))
+    return first in headings() or first.partition("-")[0] in headings()  # "Lembra-te: ..."
 
 
 def _is_name(label: str) -> bool:

@@ -274,17 +274,22 @@ def contract(cluster: Cluster) -> None:
 
 
 def kill(cluster: Cluster, size: int, keyspace: str = "kill") -> None:
-    """Kill each node in turn during the writes, and start it again."""
+    """Kill each node in turn during the writes, and start it again. The next is killed once that one serves: two of
+    three copies are a majority, one and a node that is starting are none.
+    """
 
     def during(writers: Writers) -> None:
         for number, node in enumerate(cluster.nodes, 1):
-            writers.reach(size * (2 * number - 1) // 7)
+            writers.reach(writers.count() + size // 10)
             writers.note(f"kill {number}")
             node.kill()
-            writers.reach(size * 2 * number // 7)
+            writers.reach(writers.count() + size // 10)
             writers.note(f"start {number}")
             node.start()
             writers.note(f"up {number}")
+            operations.wait_until_serving(cluster, keyspace)
+            node.settle()
+            writers.note(f"serves {number}")
 
     run(cluster, keyspace, size, during)
 
@@ -433,7 +438,7 @@ def million(size: int = 1_000_000) -> None:
         weigh(cluster)
         meter, calls = Meter(partial(spent_by_node, cluster), cluster.compiled), min(400, users // 10)
         tell("million", **asyncio.run(of_calls(location, calls, meter)))
-        kill(cluster, SIZES["kill"], "million")
+        kill(cluster, 2400, "million")
 
 
 def weigh(cluster: Cluster, times: float | None = None) -> None:
@@ -622,7 +627,7 @@ async def of_questions(location: str, calls: int, meter: Meter) -> dict[str, Any
 
 SIZES = {
     "contract": 0,
-    "kill": 1200,
+    "kill": 1800,
     "topology": 1000,
     "partition": 600,
     "exact": 2000,

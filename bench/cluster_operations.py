@@ -28,7 +28,10 @@ ANA, BEN = (Actor(tenant="acme", user=name) for name in ("ana", "ben"))
 HOUR = 3600
 _MEMORIES = "SELECT key FROM rows WHERE tenant = 'acme' AND level = 'user' AND owner = %s AND name = 'memory'"
 SECRET = "Zq7Xw93LkVt5"
+_TO_ALL = "INSERT INTO claim (tenant, memory, level, owner) VALUES ('bench', %s, 'user', 'bench') IF NOT EXISTS"
 _WAIT_SECONDS = 300
+_SETTLES = 10
+"""Seconds after which a node that has started has compiled what it needs most, and looked at the settings of tables."""
 
 
 def engine_on(location: str) -> MemoryEngine:
@@ -138,6 +141,29 @@ def ids_on(cluster: Cluster, node: Node, keyspace: str, owner: str = "ana") -> s
         except (DriverException, NoHostAvailable):
             if time.monotonic() > until:
                 raise
+
+
+def wait_until_serving(cluster: Cluster, keyspace: str) -> None:
+    """Return once each node has written to all copies within a second, and `_SETTLES` seconds more: so does an operator
+    who restarts one node after the other.
+    """
+    for node in cluster.nodes:
+        until(f"node {node.number} writes to all copies", partial(_writes_to_all, cluster, node, keyspace))
+    time.sleep(_SETTLES)
+
+
+def _writes_to_all(cluster: Cluster, node: Node, keyspace: str) -> bool:
+    through = ExecutionProfile(
+        load_balancing_policy=WhiteListRoundRobinPolicy([node.address]),
+        consistency_level=ConsistencyLevel.ALL,
+        request_timeout=1.0,
+    )
+    try:
+        with Driver([node.address], port=cluster.native, execution_profiles={EXEC_PROFILE_DEFAULT: through}) as driver:
+            driver.connect(keyspace).execute(_TO_ALL, (str(uuid4()),))
+            return True
+    except (DriverException, NoHostAvailable):
+        return False
 
 
 def repair(tell: Any) -> None:

@@ -232,14 +232,17 @@ class Node:
             self._shares.weigh(f"node{self.number}", STARTING if self._others_serve else None)
 
     def wait(self) -> None:
-        """Return once it answers. One that starts while others serve has a small share of the processors until then: on
-        a machine to itself it would take nothing from them.
+        """Return once it answers. One that starts while others serve has a small share of the processors until
+        `settle`: on a machine to itself its compilers would take nothing from them.
         """
         until = time.monotonic() + _WAIT_SECONDS
         while not self._answers():
             if self.process is None or self.process.poll() is not None or time.monotonic() > until:
                 raise RuntimeError(self._told())
             time.sleep(0.2)
+
+    def settle(self) -> None:
+        """Give it the share of the others."""
         if self._shares is not None:
             self._shares.weigh(f"node{self.number}")
 

@@ -361,6 +361,16 @@ class SecretBeforeWrite(Protocol):
         """Return the secret of the tenant of the scope, to which this task is about to write."""
 
 
+@runtime_checkable
+class GetBeforeChange(Protocol):
+    """Capability of a store that reads a memory and what a change of it asks next in one call."""
+
+    async def get_before_change(self, memory_id: str, *, scope: Scope, prefix: str) -> Memory | None:
+        """Return the answer of `get` in a scope to which the caller is about to write, after a look at the tenant's
+        marks with this prefix.
+        """
+
+
 class MarksAndDuplicate(Protocol):
     """Capability of a store that reads both of what a write asks before it embeds in one call, as of one moment."""
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import date
 from heapq import merge
-from itertools import chain, pairwise, repeat
+from itertools import chain, islice, pairwise, repeat
 from types import MappingProxyType
 from typing import TypeGuard, cast
 
@@ -326,7 +326,8 @@ async def _hits(
     if ranked.lifts is not None:
         for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.moves).items():
             ranks[memory_id].update(lifts)
-    differing = disagreeing(memories[one] for one in chosen if one in memories and one not in passed)
+    shown = (memories[one] for one in chosen if one in memories and one not in passed)
+    differing = disagreeing(islice(shown, COMPARED))
     return tuple(
         Hit(
             memory=memories[memory_id],

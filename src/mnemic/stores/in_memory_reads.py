@@ -25,7 +25,7 @@ from mnemic.types.facets import facets_of, has_facets
 @dataclass(slots=True)
 class StoredMemories:
     """Memories by tenant and memory_id in their current version, the versions before it, oldest first, and the number
-    of each message in its session. `terms` are those of current versions; others are analysed again.
+    of each message in its session. `terms` are those of current versions that words were searched in.
     """
 
     memories: dict[tuple[str, str], Memory] = field(default_factory=dict)
@@ -90,11 +90,12 @@ class StoredMemories:
 
     def inside(self, scope: Scope) -> dict[str, tuple[Memory, TermCounts]]:
         """Return the memories of a scope by memory_id, with their terms."""
-        inside = (one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged)
-        return {
-            memory.memory_id: (memory, self.terms.get(place) or TermCounts.from_memory(memory))
-            for place, memory in inside
-        }
+        inside = [one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged]
+        # Analysed once, and only where words are searched for: a write reads memories, too.
+        for place, memory in inside:
+            if place not in self.terms:
+                self.terms[place] = TermCounts.from_memory(memory)
+        return {memory.memory_id: (memory, self.terms[place]) for place, memory in inside}
 
     def active(self, scope: Scope) -> list[Memory]:
         """Oldest first: identifiers sort by creation."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
@@ -13,7 +15,7 @@ from mnemic.types.memory_kinds import TRUST
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.derived_memories import delete_memories, derived_from, remove
 from mnemic.write.limiter import subject_token
-from mnemic.write.tokenisation import sweep
+from mnemic.write.tokenisation import markers, sweep
 from mnemic.write.turn_log import forget_turns
 
 MAX_FORGOTTEN = 1000
@@ -38,13 +40,17 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
         return memory
 
     memory = await commit(store, work)
-    derived = await derived_from(store, memory.scope, [memory_id])
-    await delete_memories(store, derived, by=actor, now=clock.now())
-    gone = [memory_id, *(one.memory_id for one in derived)]
     # Others may have been shown a shared memory.
     token = "" if memory.scope.level in SHARED else await subject_token(store, actor.tenant, memory.scope.owner)
-    await forget_turns(store, actor.tenant, gone, token=token)
-    await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))
+    forget_shown = partial(forget_turns, store, actor.tenant, token=token)
+    derived, _ = await asyncio.gather(derived_from(store, memory.scope, [memory_id]), forget_shown([memory_id]))
+    if derived:
+        await delete_memories(store, derived, by=actor, now=clock.now())
+        await forget_shown([one.memory_id for one in derived])
+    gone = [memory, *derived]
+    # Earlier versions are gone, too: what they named is not known any more.
+    if any(one.version > 1 for one in gone) or markers(gone):
+        await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))
 
 
 async def forget_matching(

@@ -24,6 +24,7 @@ from mnemic.errors import WriteBlocked
 from mnemic.policy.grant import consent_required, retention_denied
 from mnemic.policy.key_rules import Policy
 from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, Quota, makes_room
+from mnemic.ports.record_store import GetBeforeChange
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Status, Usage
 from mnemic.types.scope import checked_actor, token_of
 from mnemic.types.values import canonical_key
@@ -293,6 +294,13 @@ class Limiter:
     store: RecordStore
     clock: Clock
     pipeline: MemoryWritePipeline
+
+    async def get(self, memory_id: str, actor: Actor, scopes: Sequence[Scope]) -> Memory | None:
+        """Return a memory that the actor is about to change."""
+        if len(scopes) != 1 or not isinstance(self.store, GetBeforeChange):
+            return await self.store.get(memory_id, scopes=scopes)
+        prefix = f"subject/{await self.token(actor)}/"
+        return await self.store.get_before_change(memory_id, scope=scopes[0], prefix=prefix)
 
     async def check(self, actor: Actor, limits: Limits, draft: Draft | None = None) -> LimitCheck:
         """Return the limits for the actor as of now; mark `draft` as known if an identical memory is there."""

@@ -115,6 +115,8 @@ async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -
     secret = await store.secret(tenant)
     prefix = "vault/" if subject is None else vault_prefix(secret, subject)
     names = {name: marker_of(name) for name in await store.marks(tenant, prefix)}
+    if not names:
+        return 0
     unnamed = set(names.values())
     async for page in _memory_pages(store, tenant, subject):
         if not unnamed:

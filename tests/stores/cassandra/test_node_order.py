@@ -54,6 +54,18 @@ def test_a_node_that_did_not_answer_is_asked_after_one_that_came_back() -> None:
     assert {plan[0] for plan in nodes.plans()} == {nodes.all[1], nodes.all[2]}
 
 
+def test_nodes_of_a_busy_cluster_are_asked_before_one_that_has_just_started() -> None:
+    """Where the answers are slow, each node is overtaken now and then by the one that was asked next."""
+    nodes = Nodes()
+    nodes.policy.on_up(nodes.all[0])
+    nodes.policy.pass_over(nodes.all[1])
+    assert nodes.plans() == [[nodes.all[2], nodes.all[1], nodes.all[0]]] * 3
+    nodes.policy.pass_over(nodes.all[2])
+    assert [plan[-1] for plan in nodes.plans()] == [nodes.all[0]] * 3
+    nodes.now += 6
+    assert {plan[0] for plan in nodes.plans()} == {nodes.all[1], nodes.all[2]}
+
+
 def test_all_are_asked_where_all_came_back() -> None:
     nodes = Nodes()
     for node in nodes.all:

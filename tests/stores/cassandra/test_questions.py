@@ -15,7 +15,7 @@ from mnemic.stores.cassandra.encoding import sortable_key
 from mnemic.stores.cassandra.partitions import KEPT_SECONDS, Answers, Question
 from mnemic.stores.cassandra.routing import Partition, of_tenant
 from mnemic.testing.record_store.fixtures import EMBEDDER, START, memory, scope
-from mnemic.types import Actor, AuditEvent, OutboxEntry, VectorSpace
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, OutboxEntry, VectorSpace
 from mnemic.write.outbox import maintain_outbox
 
 BOB = Partition("acme", "user", "bob")
@@ -137,6 +137,91 @@ async def test_a_write_after_the_first_mark_of_its_user_came_from_another_proces
         await other.grant_consent("diet", actor=ana)
         rounds = Rounds(store, monkeypatch)
         assert await rounds.of_call(engine.add("Tea is served.", actor=ana)) == 3
+
+
+async def test_a_change_after_another_process_has_written_waits_for_four_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana = Actor(tenant="acme", user="ana")
+        kept = await engine.add("The door opens at nine.", actor=ana)
+        rounds = Rounds(store, monkeypatch)
+        for hour in ("ten", "eight"):
+            await other.add(f"The gate is shut at {hour}.", actor=ana)
+            changed = engine.update(kept.memory_id, content=f"The door opens at {hour}.", actor=ana)
+            assert await rounds.of_call(changed) == 4
+        changed = engine.update(kept.memory_id, content="The door opens at six.", actor=ana)
+        assert await rounds.of_call(changed) == 3
+
+
+async def test_the_first_memory_of_a_user_after_another_process_has_written_a_consent_waits_for_four_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana, bob = (Actor(tenant="acme", user=name) for name in ("ana", "bob"))
+        await engine.grant_consent("diet", actor=ana)
+        await engine.add("The harbour is near.", actor=ana)
+        await other.revoke_consent("diet", actor=bob)
+        rounds = Rounds(store, monkeypatch)
+        assert await rounds.of_call(engine.add("Tea is served.", actor=bob)) == 4
+        diet = Candidate(content="Vegan.", kind=Kind.PERSONA, key="diet")
+        assert (await engine.add(diet, actor=bob)).memory_id is None, "and finds what was decided"
+
+
+async def test_the_first_memory_of_a_new_tenant_waits_for_five_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine:
+        rounds = Rounds(store, monkeypatch)
+        zoe = Actor(tenant="other", user="zoe")
+        assert await rounds.of_call(engine.add("Tea is served.", actor=zoe)) == 5
+        assert await rounds.of_call(engine.add("Tea is gone.", actor=zoe)) == 2
+
+
+async def test_forgetting_and_consents_wait_for_few_questions(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with MemoryEngine(store=(store := new_store()), embedder=EMBEDDER) as engine:
+        ana = Actor(tenant="acme", user="ana")
+        texts = ("The harbour is near.", "The kettle whistles.", "The lamp is green.")
+        kept = [await engine.add(text, actor=ana) for text in texts]
+        rounds = Rounds(store, monkeypatch)
+        assert await rounds.of_call(engine.forget(kept[0].memory_id, actor=ana)) == 6
+        assert await rounds.of_call(engine.forget(kept[1].memory_id, actor=ana)) == 4, "the marks are known"
+        assert await rounds.of_call(engine.grant_consent("diet", actor=ana)) == 6, "the first mark of a tenant"
+        assert await rounds.of_call(engine.grant_consent("health", actor=ana)) == 7
+        assert await rounds.of_call(engine.revoke_consent("health", actor=ana)) == 8
+
+
+async def test_a_write_that_knew_a_scope_before_a_consent_was_withdrawn_there_is_refused(
+    new_store: Callable[[], CassandraStore],
+) -> None:
+    """Who changes a mark changes the version of each announced scope as this process knows it, without a look."""
+    async with (
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as engine,
+        MemoryEngine(store=new_store(), embedder=EMBEDDER) as other,
+    ):
+        ana = Actor(tenant="acme", user="ana")
+        diet = Candidate(content="Vegan.", kind=Kind.PERSONA, key="diet")
+        await engine.add("The harbour is near.", actor=ana)
+        await other.add("The harbour is far.", actor=ana)
+        for granted in (True, False, True, False):
+            if granted:
+                await engine.grant_consent("diet", actor=ana)
+            else:
+                await engine.revoke_consent("diet", actor=ana)
+            for one in (other, engine):
+                made = (await one.add(diet, actor=ana)).memory_id
+                assert bool(made) is granted
+                if made:
+                    await one.forget(made, actor=ana)
+        assert (await engine.store.broken_audit("acme"))[1] is None
 
 
 async def test_a_search_in_a_scope_that_this_process_knows_asks_one_question(

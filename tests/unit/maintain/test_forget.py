@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.stores.encryption import Sealer
 from mnemic.stores.in_memory_store import InProcessStore
 from mnemic.testing.clock import ManualClock
 from mnemic.testing.embedder import WordEmbedder
-from mnemic.types import Actor, ForgetResult, Kind, Memory, Origin, Status
+from mnemic.types import Actor, Candidate, ForgetResult, Kind, Memory, Origin, Status
 from mnemic.unit_of_work import apply
 from mnemic.write.derived_memories import mark_tenant
 from mnemic.write.forget import forget
@@ -129,3 +132,21 @@ async def test_what_went_with_another_is_not_named(in_memory: MemoryEngine, ana:
 
 async def left(store: InProcessStore) -> list[Memory]:
     return await store.scan("default", statuses=list(Status))
+
+
+async def test_forgetting_a_memory_reads_no_other(tmp_path: Path, ana: Actor, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = build_store(str(tmp_path / "memories.db"), durability="fast")
+    async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+        buses = [Candidate(content=f"Bus {number} stops here.", kind=Kind.EPISODIC) for number in range(50)]
+        kept = await engine.add_many(buses, actor=ana)
+        read, decode = list[bytes](), Sealer.decode_checked
+
+        def noted(sealer: Sealer, body: bytes, *row: Any) -> Memory:
+            read.append(body)
+            return decode(sealer, body, *row)
+
+        monkeypatch.setattr(Sealer, "decode_checked", noted)
+        await engine.forget(kept[7].memory_id or "", actor=ana)
+        assert len(read) <= 2
+        await engine.list(actor=ana, limit=50)
+        assert len(read) > 40, "rows are counted here"

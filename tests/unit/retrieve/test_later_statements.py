@@ -15,8 +15,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.inject.memory_source import SourceEntry
 from mnemic.json_output import hit_dict
+from mnemic.language.comparison import Known
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.retrieve import later_statements
 from mnemic.retrieve.later_statements import (
+    COMPARED,
     LONGEST,
     LONGEST_REQUEST,
     MOST_PAIRS,
@@ -374,6 +377,22 @@ def test_the_newer_comes_first_and_both_say_so(manager: MemoryManager, asked: st
     (best,) = manager.search(asked, top_k=1).hits
     assert best.memory.content == newer
     assert {one.status for one in manager.list()} == {Status.ACTIVE}
+
+
+def test_many_hits_are_not_compared_each_with_each(manager: MemoryManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(60):
+        manager.add(f"My boat is called Wave{number}")
+    manager.search("What is my boat called?", top_k=60)
+    compared: list[object] = []
+    contests = later_statements.contests
+
+    def noted(known: Known, new: Known) -> bool:
+        compared.append(new)
+        return contests(known, new)
+
+    monkeypatch.setattr(later_statements, "contests", noted)
+    assert len(manager.search("What is my boat called?", top_k=60).hits) > 2 * COMPARED
+    assert len(compared) <= COMPARED * (COMPARED - 1), "twice the pairs of the best, however many are shown"
 
 
 def test_two_dogs_of_one_message_do_not_disagree(manager: MemoryManager) -> None:

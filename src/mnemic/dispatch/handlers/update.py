@@ -107,7 +107,7 @@ class UpdateHandler:
         return [Proposal(candidate=with_bytes(revised, known), subject=owner_of(known.scope, call.actor))]
 
     async def _find_known(self, call: Call) -> Memory:
-        known = await self.limiter.store.get(call.request.memory_id, scopes=call.scopes)
+        known = await self.limiter.get(call.request.memory_id, call.actor, call.scopes)
         if known is None or known.status is not Status.ACTIVE:
             raise MemoryNotFound
         # Messages may be corrected; what was recorded as having happened may not.

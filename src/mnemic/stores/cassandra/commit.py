@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -252,18 +253,37 @@ class Commits:
     async def _marks_and_head(self, tenant: Partition, path: str | None) -> Head:
         """Return the head of a tenant's rows outside its scopes, and cache its marks under a path."""
         before, last = self._partitions.confirmed_version(tenant), self._partitions.last_beside(tenant)
-        head: Head
-        passed: str | None
-        head, answers, passed = await asyncio.gather(
-            self._partitions.head(tenant, now=True, writes=True, serial=last is None),
-            self._ask_all(tenant, self._uncached_questions(tenant, before, path, last)),
-            self._passed_by_now(tenant.tenant) if last is None else _no_token(),
-        )
+        head, answers, passed = await self._marks_beside(tenant, before, path, last, hasty=last is not None)
+        if not head.confirmed:
+            # Another process has changed marks: what that makes necessary is asked at once.
+            before = head.version
+            head, answers, passed = await self._marks_beside(tenant, before, path, head, changed=True)
         if passed is not None and passed == _token_of(head):
             self._note_passed(tenant.tenant, passed)
         # An answer without rows names no version. It is of this one only if this one was there before the question.
         self._keep(tenant, head, {one: rows for one, rows in answers.items() if rows or head.version == before})
         return head
+
+    async def _marks_beside(
+        self,
+        tenant: Partition,
+        version: int | None,
+        path: str | None,
+        last: Head | None,
+        *,
+        hasty: bool = False,
+        changed: bool = False,
+    ) -> tuple[Head, dict[tuple[Any, ...], list[Any]], str | None]:
+        """Return the head of a tenant's rows outside its scopes, the answers about marks that are not cached at this
+        version, and if it is new to this process the last change of marks that was passed over, all at once.
+        """
+        new = changed or last is None
+        head, answers, passed = await asyncio.gather(
+            self._partitions.head(tenant, now=True, writes=True, hasty=hasty, serial=new),
+            self._ask_all(tenant, self._uncached_questions(tenant, version, path, last), serial=changed),
+            self._passed_by_now(tenant.tenant) if new else _no_token(),
+        )
+        return head, answers, passed
 
     async def _cache_marks(self, tenant: Partition, head: Head | None, path: str | None) -> None:
         """Cache the marks under a path as of a known version, unless they are cached."""
@@ -384,15 +404,23 @@ class Commits:
         return not head.counts_changes and await self._bump(home, head)
 
     async def _bump(self, home: Partition, head: Head) -> bool:
-        name = secrets.token_hex(6)
-        step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
+        writers, asked = _writers(home, head, secrets.token_hex(6)), time.monotonic()
+        step = (_next(head), writers, *self._partitions.key(home), head.version, None)
         self._partitions.unlearn(home)
-        return await self._link.change([("step", step)], settled=None)
+        made = await self._link.change([("step", step)], settled=None)
+        if made:
+            self._partitions.confirm(home, _next(head))
+            # Not what is known beside it: that has changed.
+            self._partitions.learn(home, replace(head, version=_next(head), writers=writers), asked)
+        return made
 
     async def overtake(self, home: Partition) -> None:
         """Change the version of an unlocked partition: readers of an earlier version can no longer commit."""
-        while not await self._bump(home, await self._partitions.head(home)):
+        known = self._partitions.find_known(home)
+        head = await self._partitions.head(home) if known is None else known.head
+        while not await self._bump(home, head):
             await pause(0.0, 0.02)
+            head = await self._partitions.head(home)
 
     async def _commit_over_partitions(
         self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]

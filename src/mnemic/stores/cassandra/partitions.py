@@ -191,7 +191,7 @@ class Partitions:
         serial = serial or not known or (writes and home in self._shared)
         while True:
             asked = time.monotonic()
-            head, pending = await self._head(home, serial=serial, both=writes and not known)
+            head, pending = await self._head(home, serial=serial, both=not known and (writes or not home.level))
             if pending is not None:
                 await self.settle(home, pending, began)
             elif serial or self._confirmed.get(home, -1) == head.version:

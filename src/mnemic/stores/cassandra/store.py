@@ -22,6 +22,7 @@ from mnemic.stores.cassandra.connection import Address, Connection, pause
 from mnemic.stores.cassandra.partitions import Partitions
 from mnemic.stores.cassandra.routing import EVERYWHERE, NAMES, Partition, of_audit, of_tenant
 from mnemic.stores.cassandra.transaction_view import PartitionChanged, UnansweredTransaction, View
+from mnemic.stores.in_memory_reads import StoredMemories
 from mnemic.stores.row_store_adapter import LayeredStore, auxiliary_records
 from mnemic.stores.row_store_adapter.memories import ScopeCache, place_of
 from mnemic.stores.row_store_adapter.store import LayeredSnapshot
@@ -52,6 +53,8 @@ U = TypeVar("U")
 
 _LIMIT = 20.0
 """Seconds for which a transaction without a deadline is tried."""
+
+_MAX_SECRETS = 10_000
 
 
 class CassandraRows:
@@ -289,6 +292,7 @@ class CassandraStore(LayeredStore):
     ) -> None:
         self._database = CassandraRows(Address.from_url(location))
         super().__init__(self._database, keyring=keyring, seals=seals)
+        self._secrets: dict[str, bytes] = {}
         self._collecting: set[str] = set()
         """The tenants with journals that a query for their usage is collecting."""
 
@@ -328,6 +332,15 @@ class CassandraStore(LayeredStore):
         await self._collect(None)
         return await super().projections()
 
+    async def secret(self, tenant: str) -> bytes:
+        """Return the port's answer, which never changes."""
+        secret = self._secrets.get(tenant)
+        if secret is None:
+            secret = self._secrets[tenant] = await super().secret(tenant)
+            if len(self._secrets) > _MAX_SECRETS:
+                del self._secrets[next(iter(self._secrets))]
+        return secret
+
     async def secret_before_write(self, scope: Scope) -> bytes:
         secret, _ = await asyncio.gather(
             self.secret(scope.tenant), self._opened_database.read_ahead(Partition(*place_of(scope)))
@@ -343,18 +356,29 @@ class CassandraStore(LayeredStore):
         """Return the port's answers. The transaction that writes then needs no further question about them, nor about
         `request`.
         """
-        database = self._opened_database
+        same, marks = await self._before_write(
+            scope, prefix, request, lambda state: state.find_fingerprint(scope, fingerprint)
+        )
+        return marks, same
 
-        async def read_duplicate(rows: RowReads) -> Memory | None:
+    async def get_before_change(self, memory_id: str, *, scope: Scope, prefix: str) -> Memory | None:
+        found, _ = await self._before_write(scope, prefix, None, lambda state: state.get(memory_id, [scope]))
+        return found
+
+    async def _before_write(
+        self, scope: Scope, prefix: str, request: str | None, find: Callable[[StoredMemories], Memory | None]
+    ) -> tuple[Memory | None, dict[str, str]]:
+        """Return what `find` finds in a scope, and the marks of its tenant with a prefix."""
+
+        async def read_memory(rows: RowReads) -> Memory | None:
             state = (await self._scopes.state(rows, scope))[1]
-            return state.whole(state.find_fingerprint(scope, fingerprint))
+            return state.whole(find(state))
 
         async def read_marks(rows: RowReads) -> dict[str, str]:
-            return await auxiliary_records.marks(rows, tenant, prefix, None, None)
+            return await auxiliary_records.marks(rows, scope.tenant, prefix, None, None)
 
         home = Partition(*place_of(scope))
-        same, marks = await database.read_before_write(read_duplicate, read_marks, home, prefix, request)
-        return marks, same
+        return await self._opened_database.read_before_write(read_memory, read_marks, home, prefix, request)
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         if scope is not None:

@@ -30,7 +30,7 @@ from mnemic.stores.cassandra.routing import (
     width_of,
     with_paths,
 )
-from mnemic.stores.row_store_adapter.tables import AUDIT, MARK, MEMORY, PLACE, SCOPE, TENANT
+from mnemic.stores.row_store_adapter.tables import AUDIT, EARLIER, MARK, MEMORY, PLACE, SCOPE, TENANT
 from mnemic.stores.store_verbs import Step, drive
 
 if TYPE_CHECKING:
@@ -165,6 +165,23 @@ class View:
         return list(
             dict.fromkeys(memory_id for count, memory_id in zip(values, values, strict=True) if count > changes)
         )
+
+    async def get_changed(self, place: Row, memory_ids: Sequence[str]) -> tuple[list[Row], list[Row]]:
+        home = Partition(*place)
+        asks = [partial(self._get, MEMORY, [(*place, one) for one in memory_ids])]
+        versions = (_Range((home.tenant, one), None, None, None, False) for one in memory_ids)
+        asks += [partial(self._scan_in, home, EARLIER, each) for each in versions]
+        step: Step[list[list[Row]]] = Step(partial(some_at_once, asks, most=_AT_ONCE))
+        found, *answers = await step
+        earlier = {one: rows for one, rows in zip(memory_ids, answers, strict=True) if rows}
+        revised = {row[3] for row in found if row[4] > 1}
+        # Answers of the same moment: one without rows is of this version only where the memory's row says that there
+        # are no earlier ones.
+        self.heads[home].sure = bool(found) and revised <= earlier.keys()
+        return found, [row for one in revised & earlier.keys() for row in earlier[one]]
+
+    async def earlier_in(self, place: Row) -> list[Row]:
+        return await self.scan_at([Partition(*place)], EARLIER)
 
     def list_changes(self) -> None:
         """Add the memories that this view changes to the lists of their scopes."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Protocol, runtime_checkable
 
 from mnemic.errors import StoreCorrupt
@@ -20,7 +22,7 @@ from mnemic.stores.codec import (
     vector_check,
 )
 from mnemic.stores.encryption import Sealer
-from mnemic.stores.in_memory_reads import StoredMemories, TermCounts
+from mnemic.stores.in_memory_reads import StoredMemories
 from mnemic.stores.row_store_adapter.tables import (
     EARLIER,
     MEMORY,
@@ -150,6 +152,12 @@ class ListsChanges(Protocol):
         too many to be listed.
         """
 
+    async def get_changed(self, place: Row, memory_ids: Sequence[str]) -> tuple[list[Row], list[Row]]:
+        """Return the rows of these memories of a scope, and of their earlier versions, in one question."""
+
+    async def earlier_in(self, place: Row) -> list[Row]:
+        """Return the rows of the earlier versions of all memories of a scope, in one question."""
+
 
 class ScopeCache:
     """LRU cache of the memories of scopes, each as of one change count, bounded by the number of memories. With a
@@ -181,8 +189,14 @@ class ScopeCache:
 
     async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
         state = StoredMemories()
-        for row in await stored_in(rows, place_of(scope)):
-            await self._add(rows, state, row)
+        found = await stored_in(rows, place_of(scope))
+        # Most memories have one version.
+        changed = [row for row in found if row.version > 1]
+        if isinstance(rows, ListsChanges) and changed:
+            earlier = [EarlierRow(*row) for row in await rows.earlier_in(place_of(scope))]
+        else:
+            earlier = [one for row in changed for one in await earlier_of(rows, (row.tenant, row.memory_id))]
+        self._add(state, found, earlier)
         return state
 
     async def _follow(
@@ -191,28 +205,32 @@ class ScopeCache:
         """Return the memories of a scope by those of an earlier change count and what has changed since; None if that
         is not known.
         """
-        changed = await rows.changed_since(place_of(scope), changes) if isinstance(rows, ListsChanges) else None
-        if changed is None:
+        if (
+            not isinstance(rows, ListsChanges)
+            or (changed := await rows.changed_since(place_of(scope), changes)) is None
+        ):
             return None
         state = before.copy()
         for memory_id in changed:
             if (scope.tenant, memory_id) in state.memories:
                 state.drop((scope.tenant, memory_id))
-        for row in await rows.get(MEMORY, [(*place_of(scope), memory_id) for memory_id in changed]):
-            await self._add(rows, state, MemoryRow(*row))
+        found, earlier = await rows.get_changed(place_of(scope), changed)
+        self._add(state, [MemoryRow(*row) for row in found], [EarlierRow(*row) for row in earlier])
         return state
 
-    async def _add(self, rows: RowReads, state: StoredMemories, row: MemoryRow) -> None:
-        place = (row.tenant, row.memory_id)
-        memory = state.memories[place] = self.rows.read_fields(row)
-        state.terms[place] = TermCounts.from_memory(memory)
-        if memory.content is DAMAGED:
-            state.damaged.add(place)
-        if row.turn is not None:
-            state.turns[place] = row.turn
-        # Most memories have one version, which saves a scan for each of them.
-        if row.version > 1:
-            state.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
+    def _add(self, state: StoredMemories, found: Sequence[MemoryRow], earlier: Sequence[EarlierRow]) -> None:
+        """Add memories, and their earlier versions, to a scope."""
+        for row in found:
+            place = (row.tenant, row.memory_id)
+            memory = state.memories[place] = self.rows.read_fields(row)
+            if memory.content is DAMAGED:
+                state.damaged.add(place)
+            if row.turn is not None:
+                state.turns[place] = row.turn
+        for (tenant, memory_id), versions in groupby(earlier, key=itemgetter(0, 1)):
+            place = (tenant, memory_id)
+            if place in state.memories:
+                state.history[place] = tuple(self.rows.earlier(each, state.memories[place]) for each in versions)
 
     def keep(self, scope: Scope, changes: int, state: StoredMemories) -> None:
         """Cache the memories of the scope, unless newer ones are cached."""

@@ -132,6 +132,8 @@ class _Move:
         while page := await self.source.audit(self.tenant, after=after, limit=PAGE):
             after = page[-1].sequence
             await apply(self.target, Mutation(tenant=self.tenant, copied=page))
+            # A store that collects lines of several places does so by their times: page by page they keep their order.
+            await self.target.audit(self.tenant, limit=1)
             self.counts["audit"] += len(page)
 
     async def _compare(self) -> None:

@@ -87,7 +87,7 @@ def speaker_spans(text: str, own: Collection[str] = ()) -> list[Span]:
     """Return the spans of `text` that other speakers say, by their labels. `own`: the writer's name, in parts."""
     if len(list(_NUMBERED.finditer(text))) > 1:
         return [(0, len(text))]
-    lines = [line for line in _labelled(straight(text)) if not line.names(own)]
+    lines = [line for line in _labelled(straight(text)) if not line.names(own) and not _asks_to_remember(line)]
     return [*_turns(lines), *((line.start, line.until) for line in _of_speakers(lines))]
 
 
@@ -103,9 +103,13 @@ def heading_spans(text: str) -> Iterator[Span]:
     """
     for line in _labelled(text):
         label = line.label
-        says_more = asked_to_remember(f"{label}: {line.said}") or _corrects(label)
+        says_more = _asks_to_remember(line) or _corrects(label)
         if not line.dashed and _is_heading(label) and not says_more and speaks_of_self_alone(line.said):
             yield line.start, line.said_from
+
+
+def _asks_to_remember(line: _Labelled) -> bool:
+    return asked_to_remember(f"{line.label}: {line.said}") is not None
 
 
 def _labelled(text: str) -> Iterator[_Labelled]:

@@ -37,6 +37,7 @@ def shown(memory: MemoryManager, request: str) -> list[str]:
         ("Our stove runs on induction.", "Which frying pan should I buy?"),
         ("I'm colour-blind.", "Suggest a chart style for my talk."),
         ("I work early shifts at the bakery.", "When should I plan the call with the landlord?"),
+        ("I don't eat meat.", "Recommend a starter for Saturday."),
     ],
 )
 def test_what_bears_on_a_task_is_shown_though_it_does_not_answer(

@@ -143,9 +143,12 @@ _WRITES = re.compile(
 _TEXT_ABOUT = re.compile(r"\A\W*+(?:please )?(?:write|compose|draft)\b[^.?!\n]{1,99}\babout\b", re.IGNORECASE)
 """Matches a request for a text about a subject, which depends on the asker no more than a question about it."""
 _ASKER = re.compile(
-    r"\b(?:i|my|mine|we|our|ours)\b|(?<!\bgive )(?<!\btell )(?<!\bshow )(?<!\bwrite )\b(?:me|us)\b", re.IGNORECASE
+    r"\b(?:i|my|mine|we|our|ours)\b|(?<!\bgive )(?<!\btell )(?<!\bshow )(?<!\bwrite )\b(?:me|us)\b"
+    r"|\b(?:today|tonight|tomorrow)\b|\b(?:on|for|by|this|next|coming) (?:the )?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|week|month|morning|afternoon|evening|night|spring|summer|autumn|winter)\b",
+    re.IGNORECASE,
 )
-"""Matches a request that speaks of the one who asks, beyond that the answer is given to them."""
+"""Matches a request that speaks of the one who asks, beyond that the answer is given to them, or of a day of theirs."""
 _ABSTRACT = (
     r"causes?|reasons?|examples?|effects?|symptoms?|differences?|facts?|types?|kinds?|features?|principles?|laws|rules"
     r"|properties|origins?|history|meanings?|definitions?|capitals?|signs|theories|applications|uses"

@@ -42,7 +42,7 @@ _READ = 400
 """Characters of a speaker's words that are read for whether they are about the speaker."""
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = re.compile(
-    r"\w{4,}(?:ung|heit|keit|schaft|tion|sion|ción|zione|ção|ment|mento|ness|ship|tät|ité|idad|ità|idade|heid)s?"
+    r"\A\w{4,}(?:ung|heit|keit|schaft|tion|sion|ción|zione|ção|ment|mento|ness|ship|tät|ité|idad|ità|idade|heid)s?\Z"
 )
 """Endings of nouns of actions and qualities, which are no names."""
 _PARTICLES = frozenset(
@@ -179,4 +179,4 @@ def _is_unknown(label: str) -> bool:
 def _is_common(word: str) -> bool:
     small, known = word.casefold().strip("."), plain(word.strip("."))
     told = any(known in words for words in (known_words(), no_names(), no_places()))
-    return told or _ENDINGS.fullmatch(small) is not None
+    return told or _ENDINGS.search(small) is not None

@@ -30,7 +30,7 @@ _TALK = 10 * READ_MESSAGES
 SAMPLES = 3
 _WIDTH = 72
 _TOGETHER = 20
-_RULES = ("policy", "trusted_keys", "granted_levels", "near_duplicate", "conflict")
+_RULES = ("policy", "trusted_keys", "granted_levels", "near_duplicate", "conflict", "timezone")
 """Settings that affect the result. The others name servers, which a dry run does not ask."""
 
 
@@ -174,6 +174,7 @@ async def rehearse_beside(engine: MemoryEngine, items: Iterable[Item], actor: Ac
         store=InProcessStore(),
         embedder=engine.embedder,
         clock=engine.clock,
+        rules=engine.write_rules,
         policy=rules.policy,
         grant=rules.grant,
         budget=rules.budget,

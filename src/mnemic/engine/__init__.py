@@ -310,6 +310,11 @@ class MemoryEngine:
         return view
 
     @property
+    def write_rules(self) -> WriteRules:
+        """Thresholds of the write path."""
+        return self._pipeline.rules
+
+    @property
     def policy(self) -> Policy:
         """Policy: the candidates that may be proposed."""
         return self.rules.policy

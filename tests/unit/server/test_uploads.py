@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
+from mnemic.cli.import_dry_run import rehearse_beside
 from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.importers.conversation_files import read_bytes
+from mnemic.stores.in_memory_store import InProcessStore
+from mnemic.testing.embedder import WordEmbedder
+from mnemic.types import Actor, Origin
+from mnemic.write.draft import WriteRules
 from mnemic_server.routes import uploads
 from mnemic_server.service_settings import ServiceSettings
 from mnemic_server.settings_in_force import SET, settings_in_force
@@ -175,3 +182,14 @@ async def test_a_piece_of_too_many_entries_is_refused(running: Running, monkeypa
     piece = {"name": "chat.jsonl", "text": CHAT + "\nnothing\nnothing\n"}
     answer = await running.client.post("/v1/uploads", json=piece, headers=await running.caller("writer"))
     assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:text:too_many")
+
+
+async def test_a_dry_run_follows_the_rules_of_the_service() -> None:
+    waits = WriteRules(reviewed_categories=frozenset({"preference"}), reviewed_origins=frozenset(Origin))
+    facts = []
+    for rules in (None, waits):
+        async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), rules=rules) as engine:
+            items = list(read_bytes(CHAT.encode()))
+            found = await rehearse_beside(engine, items, Actor(user="ana"), extract=True)
+            facts.append([one["content"] for one in found.facts])
+    assert facts == [["aisle"], []], "under these rules a preference waits for a person"

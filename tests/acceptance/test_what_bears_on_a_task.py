@@ -115,7 +115,13 @@ def test_who_somebody_else_is_is_no_question_for_the_profile(memory: MemoryManag
 
 
 @pytest.mark.parametrize(
-    "request_", ["What is 17 times 23?", "Write a limerick about trains.", "Give me three synonyms for 'quick'."]
+    "request_",
+    [
+        "What is 17 times 23?",
+        "Write a limerick about trains.",
+        "Write a limerick about a picnic next summer.",
+        "Give me three synonyms for 'quick'.",
+    ],
 )
 def test_a_task_that_has_nothing_to_do_with_the_person_is_shown_nothing_of_them(
     memory: MemoryManager, request_: str

@@ -133,8 +133,8 @@ def message_of(given: Message, user: str | None) -> Message:
         return given
     if given.speaker is None:
         label = label_of(given.content)
-        own = label is not None and bool(name_parts(label)) and name_parts(label) <= name_parts(user)
-        return replace(given, speaker=label) if own else given
+        named = name_parts(label)
+        return replace(given, speaker=label) if named and named <= name_parts(user) else given
     return given if is_name_of(given.speaker, user) else replace(given, role=PARTICIPANT)
 
 

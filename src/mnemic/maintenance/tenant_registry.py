@@ -93,7 +93,7 @@ class Tenants:
             if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
                 raise InvalidInput("tenant:known", hint="there is a tenant of this name")
             kept = self._write_tenant(made, "tenant_created", by)
-            return made, [replace(kept, marks={**kept.marks, **enlisting_marks(tenant)})]
+            return made, [replace(kept, marks={**kept.marks, **_enlisting_marks(tenant)})]
 
         return await commit_decided(self._store, decide)
 
@@ -169,7 +169,7 @@ async def note_tenant(reads: Reads, tenant: str, at: datetime) -> list[Mutation]
     if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
         return []
     made = Tenant(tenant=tenant, created_at=at)
-    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _encode_tenant(made), **enlisting_marks(tenant)})]
+    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _encode_tenant(made), **_enlisting_marks(tenant)})]
 
 
 def slot_of(tenant: str) -> int:
@@ -177,7 +177,7 @@ def slot_of(tenant: str) -> int:
     return zlib.crc32(tenant.encode()) % SLOTS
 
 
-def enlisting_marks(tenant: str) -> dict[str, str]:
+def _enlisting_marks(tenant: str) -> dict[str, str]:
     """Return the marks that make a new tenant due for maintenance, and its slot with it."""
     slot = slot_of(tenant)
     return {f"{MAINTAINED}{slot:04}:{tenant}": "", f"{SLOT_MAINTAINED}{slot:04}": ""}

@@ -18,7 +18,6 @@ from mnemic.language.questions.asks_only import asks_only
 from mnemic.language.sentences.classify.classifier import log_odds
 from mnemic.language.sentences.clauses import sentences
 from mnemic.language.text.analyse import terms
-from mnemic.language.text.language import in_latin_letters, language_of
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges
 from mnemic.retrieve.later_statements import AIDES, NOTE
 from mnemic.types import Deadline, Memory
@@ -84,11 +83,6 @@ def first_alike(
     """Return the first of `order` that are worth a judgement, with the logarithms of the odds of their `relevances`."""
     odds = ((one, log_odds(relevances[one], SURE)) for one in order if one in statements and one in relevances)
     return dict(islice((one for one in odds if one[1] >= UNLIKE), MOST))
-
-
-def is_foreign(text: str) -> bool:
-    """Return True for a text in another language than English, which the judge reads."""
-    return language_of(text) is not None or not in_latin_letters(text)
 
 
 def nearest_words(text: str, question: str) -> str:

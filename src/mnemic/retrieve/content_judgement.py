@@ -22,7 +22,7 @@ from pkgutil import get_data
 
 from mnemic.language.questions.asks_only import asks_only
 from mnemic.language.questions.word_fields import asked_in, evidence, is_in_english
-from mnemic.language.text.language import in_latin_letters, language_of
+from mnemic.language.text.language import is_foreign
 from mnemic.retrieve.asked_attributes import ASKED, AttributeAnswers
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.question import ROLES, Question
@@ -248,7 +248,7 @@ class ContentJudgement:
 def _is_plain(question: Question, said: Sequence[Memory]) -> bool:
     """Return True if the question and most of these messages are in English; unidentified ones count as English."""
     texts = [memory.content for memory in said]
-    foreign = sum(language_of(text) is not None or not in_latin_letters(text) for text in texts)
+    foreign = sum(map(is_foreign, texts))
     if not texts or 2 * foreign >= len(texts):
         return False
     return is_in_english(question.text)

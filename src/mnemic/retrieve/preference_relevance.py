@@ -143,12 +143,11 @@ _WRITES = re.compile(
 _TEXT_ABOUT = re.compile(r"\A\W*+(?:please )?(?:write|compose|draft)\b[^.?!\n]{1,99}\babout\b", re.IGNORECASE)
 """Matches a request for a text about a subject, which depends on the asker no more than a question about it."""
 _ASKER = re.compile(
-    r"\b(?:i|my|mine|we|our|ours)\b|(?<!\bgive )(?<!\btell )(?<!\bshow )(?<!\bwrite )\b(?:me|us)\b"
-    r"|\b(?:today|tonight|tomorrow)\b|\b(?:on|for|by|this|next|coming) (?:the )?"
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|weekend|week|month|morning|afternoon|evening|night|spring|summer|autumn|winter)\b",
-    re.IGNORECASE,
+    r"\b(?:i|my|mine|we|our|ours)\b|(?<!\bgive )(?<!\btell )(?<!\bshow )(?<!\bwrite )\b(?:me|us)\b", re.IGNORECASE
 )
-"""Matches a request that speaks of the one who asks, beyond that the answer is given to them, or of a day of theirs."""
+"""Matches a request that speaks of the one who asks, beyond that the answer is given to them."""
+_SCHEDULE = "schedule"
+"""Topic of a request that names a day or an hour: what is wanted then is wanted by the one who asks."""
 _ABSTRACT = (
     r"causes?|reasons?|examples?|effects?|symptoms?|differences?|facts?|types?|kinds?|features?|principles?|laws|rules"
     r"|properties|origins?|history|meanings?|definitions?|capitals?|signs|theories|applications|uses"
@@ -248,8 +247,12 @@ class ParsedRequest:
         return self._without_weaker([hit for hit in hits if hit.memory.memory_id in found])
 
     def speaks_of(self, hits: Sequence[Hit]) -> bool:
-        """Return True if the request speaks of the one who asks, or of a thing that one of `hits` is about."""
-        return self.of_asker or any(not self.words.isdisjoint(_words(hit.memory.content)) for hit in hits)
+        """Return True if the request speaks of the one who asks or of a day of theirs, or of a thing that one of `hits`
+        is about.
+        """
+        if self.of_asker or _SCHEDULE in self.topics:
+            return True
+        return any(not self.words.isdisjoint(_words(hit.memory.content)) for hit in hits)
 
     def _likely(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of the nearest of `hits`, whatever their words."""

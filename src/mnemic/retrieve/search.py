@@ -15,6 +15,7 @@ from typing import TypeGuard, TypeVar
 from mnemic.errors import MnemicError
 from mnemic.language.questions.small_talk import is_small_talk
 from mnemic.language.questions.word_fields import asked_in, is_in_english
+from mnemic.language.text.language import is_foreign
 from mnemic.ports import Embedder, JudgesAnswers, JudgesChanges, ModelLoading, RecordStore, Reranker, Snapshot
 from mnemic.ports.record_store import one_moment
 from mnemic.retrieve.answer_judgement import (
@@ -22,7 +23,6 @@ from mnemic.retrieve.answer_judgement import (
     JUDGE,
     MAX_QUESTION_CHARS,
     in_judged_order,
-    is_foreign,
     is_question,
     judge_answers,
     judges,

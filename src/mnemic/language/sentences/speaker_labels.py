@@ -146,14 +146,13 @@ def _turns(lines: Sequence[_Labelled]) -> Iterator[Span]:
     """Yield the lines from the first to the last turn of a dialogue: a label is repeated beside others, or one answers
     the question of another.
     """
-    labels = [line.label for line in lines if line.label[0].isupper()]
     said = [line for line in lines if line.label[0].isupper()]
-    speakers = set(labels)
+    speakers = {line.label for line in said}
     if len(speakers) < 2 or all(map(_is_heading, speakers)):
         return
     asked = any(line.said.rstrip().endswith("?") for line in said[:-1])
     pairs = any(map(_ASKED.search, speakers)) and any(map(_ANSWERED.search, speakers))
-    if asked or pairs or len(labels) > len(speakers):
+    if asked or pairs or len(said) > len(speakers):
         yield said[0].start, said[-1].end
 
 
@@ -163,8 +162,7 @@ def _corrects(label: str) -> bool:
 
 
 def _is_heading(label: str) -> bool:
-    first = plain(label.split(maxsplit=1)[0].strip("."))
-    return first in headings() or first.partition("-")[0] in headings()  # "Lembra-te: ..."
+    return plain(label.split(maxsplit=1)[0].strip(".")) in headings()
 
 
 def _is_name(label: str) -> bool:

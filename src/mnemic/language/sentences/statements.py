@@ -394,15 +394,14 @@ def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> S
         start = said_from = before.start
     opinions = [piece.opinion for piece in (*run, *judged) if piece.opinion is not None]
     asked = any(piece.asked for piece in judged)
+    confidence = 0.9 if asked else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2)
+    if not asked and any(piece.vetoed for piece in judged):
+        confidence = VETOED_CONFIDENCE
     return Statement(
         start=start,
         end=run[-1].end,
         said_from=said_from,
         category=category_of(opinions, [piece.text for piece in (*run, *judged)]),
         asked=asked,
-        confidence=0.9
-        if asked
-        else VETOED_CONFIDENCE
-        if any(piece.vetoed for piece in judged)
-        else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
+        confidence=confidence,
     )

@@ -167,3 +167,8 @@ def in_latin_letters(text: str) -> bool:
         return True
     letters = [letter for letter in text if letter.isalpha()]
     return 2 * sum(letter < "\u0250" for letter in letters) >= len(letters)
+
+
+def is_foreign(text: str) -> bool:
+    """Return True for a text in another language than English."""
+    return language_of(text) is not None or not in_latin_letters(text)
